@@ -3,10 +3,10 @@
 -- recordUse
 update "apiKeys"
 set
-  "lastUsedAt" = :now
+  "lastUsedAt" = + :now
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and (
       "apiKeys"."lastUsedAt" is null
       or "apiKeys"."lastUsedAt" <= :caller.hourAgo
@@ -37,7 +37,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- src/access/wake.ts
 
@@ -64,7 +64,7 @@ from
         (
           "recorded"."organizationId" = "apiKeys"."organizationId"
           and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."requestId" = :event.requestId
+          and "recorded"."requestId" = + :event.requestId
           and (
             (
               "eventEndpoints"."types" is null
@@ -86,14 +86,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and (
       :caller.scope is null
       or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
     and (
       "apiKeys"."revokedAt" is null
-      or "apiKeys"."revokedAt" = :now
+      or "apiKeys"."revokedAt" = + :now
     )
     and (
       "apiKeys"."expiresAt" is null
@@ -111,7 +111,7 @@ from
   "eventEndpoints"
 where
   (
-    "eventEndpoints"."organizationId" = :organizationId
+    "eventEndpoints"."organizationId" = + :organizationId
     and "eventEndpoints"."disabledAt" is null
     and "eventEndpoints"."nextAttemptAt" is null
     and (
@@ -125,7 +125,7 @@ where
         "auditEvents" "recorded"
       where
         (
-          "recorded"."organizationId" = :organizationId
+          "recorded"."organizationId" = + :organizationId
           and "recorded"."sequence" >= :event.firstSequence
           and "recorded"."requestId" is null
           and (

@@ -21,7 +21,7 @@ select
 from
   "alerts"
 where
-  "alerts"."database" = :about
+  "alerts"."database" = + :about
   and "alerts"."name" <> 'late';
 
 -- storeAlerts

@@ -28,7 +28,7 @@ select
     where
       (
         "grant"."organizationId" = "apiKeys"."organizationId"
-        and "grant"."idempotencyKey" = :consentHash
+        and "grant"."idempotencyKey" = + :consentHash
       )
   ) as "consentIsNew",
   not exists (
@@ -134,12 +134,12 @@ from
     and "identities"."id" = "apiKeys"."identityId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- disconnectApp
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   (
     "apiKeys"."organizationId" = (
@@ -149,14 +149,14 @@ where
         "apiKeys"
         left join "apiKeys" "grant" on (
           "grant"."organizationId" = "apiKeys"."organizationId"
-          and "grant"."id" = :apiKeyId
+          and "grant"."id" = + :apiKeyId
           and "grant"."kind" = 'grant'
           and "grant"."revokedAt" is null
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -212,7 +212,7 @@ where
           )
         )
     )
-    and "apiKeys"."id" = :apiKeyId
+    and "apiKeys"."id" = + :apiKeyId
   )
 returning
   "id";
@@ -263,7 +263,7 @@ from
   "apiKeys"
   left join "apiKeys" "grant" on (
     "grant"."organizationId" = "apiKeys"."organizationId"
-    and "grant"."id" = :apiKeyId
+    and "grant"."id" = + :apiKeyId
     and "grant"."kind" = 'grant'
     and "grant"."revokedAt" is null
   )
@@ -271,7 +271,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -406,12 +406,12 @@ from
   "apiKeys"
   left join "apiKeys" "grant" on (
     "grant"."organizationId" = "apiKeys"."organizationId"
-    and "grant"."id" = :apiKeyId
+    and "grant"."id" = + :apiKeyId
     and "grant"."kind" = 'grant'
     and "grant"."revokedAt" is null
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- insertGrant
 insert into
@@ -499,7 +499,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -521,7 +521,7 @@ where
         where
           (
             "grant"."organizationId" = "apiKeys"."organizationId"
-            and "grant"."idempotencyKey" = :consentHash
+            and "grant"."idempotencyKey" = + :consentHash
           )
       )
     )
@@ -677,14 +677,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -714,12 +714,12 @@ where
 -- redeemCode
 update "apiKeys"
 set
-  "redeemedAt" = :now
+  "redeemedAt" = + :now
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -741,11 +741,11 @@ returning
 -- restoreCode
 update "apiKeys"
 set
-  "redeemedAt" = null
+  "redeemedAt" = + null
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -765,7 +765,7 @@ where
 -- adoptInvitations
 update "invitations"
 set
-  "createdByKeyId" = :apiKeyId
+  "createdByKeyId" = + :apiKeyId
 where
   (
     "invitations"."organizationId" = (
@@ -776,7 +776,7 @@ where
         left join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and (
             "named"."revokedAt" is null
@@ -805,7 +805,7 @@ where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -900,7 +900,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -928,7 +928,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1014,7 +1014,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -1055,7 +1055,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1211,7 +1211,7 @@ where
 -- adoptLinks
 update "identities"
 set
-  "linkedByKeyId" = :apiKeyId
+  "linkedByKeyId" = + :apiKeyId
 where
   ("identities"."organizationId", "identities"."id") in (
     select
@@ -1229,7 +1229,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -1258,7 +1258,7 @@ where
             (
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1353,7 +1353,7 @@ where
                 left join "apiKeys" "named" on (
                   (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :apiKeyId
+                    and "named"."id" = + :apiKeyId
                   )
                   and (
                     "named"."revokedAt" is null
@@ -1381,7 +1381,7 @@ where
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1467,7 +1467,7 @@ where
                 left join "apiKeys" "named" on (
                   (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :apiKeyId
+                    and "named"."id" = + :apiKeyId
                   )
                   and (
                     "named"."revokedAt" is null
@@ -1508,7 +1508,7 @@ where
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1665,7 +1665,7 @@ where
 -- adoptRoles
 update "identities"
 set
-  "roleByKeyId" = :apiKeyId
+  "roleByKeyId" = + :apiKeyId
 where
   ("identities"."organizationId", "identities"."id") in (
     select
@@ -1683,7 +1683,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -1712,7 +1712,7 @@ where
             (
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1807,7 +1807,7 @@ where
                 left join "apiKeys" "named" on (
                   (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :apiKeyId
+                    and "named"."id" = + :apiKeyId
                   )
                   and (
                     "named"."revokedAt" is null
@@ -1835,7 +1835,7 @@ where
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1921,7 +1921,7 @@ where
                 left join "apiKeys" "named" on (
                   (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :apiKeyId
+                    and "named"."id" = + :apiKeyId
                   )
                   and (
                     "named"."revokedAt" is null
@@ -1962,7 +1962,7 @@ where
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2119,7 +2119,7 @@ where
 -- adoptRules
 update "signInRules"
 set
-  "createdByKeyId" = :apiKeyId
+  "createdByKeyId" = + :apiKeyId
 where
   (
     "signInRules"."organizationId" = (
@@ -2130,7 +2130,7 @@ where
         left join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and (
             "named"."revokedAt" is null
@@ -2159,7 +2159,7 @@ where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2254,7 +2254,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -2282,7 +2282,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2368,7 +2368,7 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and (
                 "named"."revokedAt" is null
@@ -2409,7 +2409,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2829,7 +2829,7 @@ from
   "apiKeys"
   left join "apiKeys" "earlier" on (
     "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
     and "earlier"."id" <> :id
   )
   left join "identities" "signedIn" on (
@@ -2851,7 +2851,7 @@ from
     )
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletable.check
 select
@@ -2934,7 +2934,7 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and (
       "named"."revokedAt" is null
@@ -2960,7 +2960,7 @@ from
     )
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteInvitations
 delete from "invitations"
@@ -2974,7 +2974,7 @@ where
         inner join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and "named"."revokedAt" is not null
         )
@@ -2999,14 +2999,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and (
               :caller.scope is null
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
             and (
               "apiKeys"."revokedAt" is null
-              or "apiKeys"."revokedAt" = :now
+              or "apiKeys"."revokedAt" = + :now
             )
             and (
               "apiKeys"."expiresAt" is null
@@ -3069,7 +3069,7 @@ where
           and :descendants
         )
     )
-    and "invitations"."createdByKeyId" = :apiKeyId
+    and "invitations"."createdByKeyId" = + :apiKeyId
   );
 
 -- deleteRules
@@ -3084,7 +3084,7 @@ where
         inner join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and "named"."revokedAt" is not null
         )
@@ -3109,14 +3109,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and (
               :caller.scope is null
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
             and (
               "apiKeys"."revokedAt" is null
-              or "apiKeys"."revokedAt" = :now
+              or "apiKeys"."revokedAt" = + :now
             )
             and (
               "apiKeys"."expiresAt" is null
@@ -3179,13 +3179,13 @@ where
           and :descendants
         )
     )
-    and "signInRules"."createdByKeyId" = :apiKeyId
+    and "signInRules"."createdByKeyId" = + :apiKeyId
   );
 
 -- deletion.revoked
 update "apiKeys"
 set
-  "revokedAt" = :now,
+  "revokedAt" = + :now,
   "createdByKeyId" = case
     when "ending"."isNamed"
     or not :descendants then "apiKeys"."createdByKeyId"
@@ -3205,7 +3205,7 @@ from
           left join "apiKeys" "named" on (
             (
               "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
+              and "named"."id" = + :apiKeyId
             )
             and (
               "named"."revokedAt" is null
@@ -3233,7 +3233,7 @@ from
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3319,7 +3319,7 @@ from
           left join "apiKeys" "named" on (
             (
               "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
+              and "named"."id" = + :apiKeyId
             )
             and (
               "named"."revokedAt" is null
@@ -3360,7 +3360,7 @@ from
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3577,7 +3577,7 @@ from
           left join "apiKeys" "named" on (
             (
               "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
+              and "named"."id" = + :apiKeyId
             )
             and (
               "named"."revokedAt" is null
@@ -3605,7 +3605,7 @@ from
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3691,7 +3691,7 @@ from
           left join "apiKeys" "named" on (
             (
               "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
+              and "named"."id" = + :apiKeyId
             )
             and (
               "named"."revokedAt" is null
@@ -3732,7 +3732,7 @@ from
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3886,7 +3886,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3919,7 +3919,7 @@ where
 -- endOwnSessions
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -3929,7 +3929,7 @@ where
       inner join "apiKeys" "session" on (
         "session"."organizationId" = "apiKeys"."organizationId"
         and "session"."userId" = "apiKeys"."userId"
-        and "session"."kind" = 'session'
+        and "session"."kind" = + 'session'
         and "session"."revokedAt" is null
         and "session"."expiresAt" > :now
         and (
@@ -3955,7 +3955,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3970,7 +3970,7 @@ where
         and ("apiKeys"."rotatedAt" is null)
         and (
           (
-            "apiKeys"."kind" = 'session'
+            "apiKeys"."kind" = + 'session'
             or not exists (
               select
                 1
@@ -4037,7 +4037,7 @@ from
   inner join "apiKeys" "session" on (
     "session"."organizationId" = "apiKeys"."organizationId"
     and "session"."userId" = "apiKeys"."userId"
-    and "session"."kind" = 'session'
+    and "session"."kind" = + 'session'
     and "session"."revokedAt" is null
     and "session"."expiresAt" > :now
     and (
@@ -4064,7 +4064,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4079,7 +4079,7 @@ where
       and ("apiKeys"."rotatedAt" is null)
       and (
         (
-          "apiKeys"."kind" = 'session'
+          "apiKeys"."kind" = + 'session'
           or not exists (
             select
               1
@@ -4111,7 +4111,7 @@ where
 -- endSurplusSessions
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -4143,7 +4143,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4241,7 +4241,7 @@ from
   "apiKeys"
   left join "apiKeys" "earlier" on (
     "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
     and "earlier"."id" <> :id
   )
   left join "identities" "signedIn" on (
@@ -4265,7 +4265,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4647,14 +4647,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -4737,7 +4737,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4834,14 +4834,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -4924,13 +4924,13 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and "named"."revokedAt" is null
   )
   left join "apiKeys" "earlier" on (
     "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
     and "earlier"."id" <> :id
   )
   left join "identities" "signedIn" on (
@@ -4954,7 +4954,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5125,19 +5125,19 @@ from
   "apiKeys"
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :apiKeyId
+    and "named"."id" = + :apiKeyId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -5212,14 +5212,14 @@ from
   )
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."kind" = :kind
+    and "named"."kind" = + :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5310,14 +5310,14 @@ from
   )
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."kind" = :kind
+    and "named"."kind" = + :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5363,7 +5363,7 @@ limit
 -- moveFeeds
 update "skillFeeds"
 set
-  "apiKeyId" = :id
+  "apiKeyId" = + :id
 where
   (
     "skillFeeds"."organizationId" = (
@@ -5374,13 +5374,13 @@ where
         left join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and "named"."revokedAt" is null
         )
         left join "apiKeys" "earlier" on (
           "earlier"."organizationId" = "apiKeys"."organizationId"
-          and "earlier"."idempotencyKey" = :idempotencyKey
+          and "earlier"."idempotencyKey" = + :idempotencyKey
           and "earlier"."id" <> :id
         )
         left join "identities" "signedIn" on (
@@ -5404,7 +5404,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5504,7 +5504,7 @@ where
           )
         )
     )
-    and "skillFeeds"."apiKeyId" = :apiKeyId
+    and "skillFeeds"."apiKeyId" = + :apiKeyId
   );
 
 -- ownDeletable.check
@@ -5531,12 +5531,12 @@ from
   "apiKeys"
   left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- ownDeletion.revoked
 update "apiKeys"
 set
-  "revokedAt" = :now,
+  "revokedAt" = + :now,
   "createdByKeyId" = case
     when "ending"."isNamed"
     or not :descendants then "apiKeys"."createdByKeyId"
@@ -5556,7 +5556,7 @@ from
           left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
         where
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5593,7 +5593,7 @@ from
           )
         where
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5748,7 +5748,7 @@ from
           left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
         where
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5785,7 +5785,7 @@ from
           )
         where
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5877,7 +5877,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5954,7 +5954,7 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and (
       "named"."revokedAt" is null
@@ -5981,13 +5981,13 @@ from
   )
   inner join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
-    and "invitations"."createdByKeyId" = :apiKeyId
+    and "invitations"."createdByKeyId" = + :apiKeyId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6130,7 +6130,7 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and (
       "named"."revokedAt" is null
@@ -6157,13 +6157,13 @@ from
   )
   inner join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."createdByKeyId" = :apiKeyId
+    and "signInRules"."createdByKeyId" = + :apiKeyId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6320,13 +6320,13 @@ from
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and "named"."revokedAt" is null
             )
             left join "apiKeys" "earlier" on (
               "earlier"."organizationId" = "apiKeys"."organizationId"
-              and "earlier"."idempotencyKey" = :idempotencyKey
+              and "earlier"."idempotencyKey" = + :idempotencyKey
               and "earlier"."id" <> :id
             )
             left join "identities" "signedIn" on (
@@ -6366,7 +6366,7 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6471,7 +6471,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6579,7 +6579,7 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6615,7 +6615,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6691,7 +6691,7 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and (
       "named"."revokedAt" is null
@@ -6718,13 +6718,13 @@ from
   )
   inner join "identities" indexed by "identitiesByRoleKey" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."roleByKeyId" = :apiKeyId
+    and "identities"."roleByKeyId" = + :apiKeyId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6866,7 +6866,7 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and (
       "named"."revokedAt" is null
@@ -6893,13 +6893,13 @@ from
   )
   inner join "identities" indexed by "identitiesByLinkKey" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."linkedByKeyId" = :apiKeyId
+    and "identities"."linkedByKeyId" = + :apiKeyId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6998,7 +6998,7 @@ where
 update "apiKeys"
 set
   "expiresAt" = min(coalesce("apiKeys"."expiresAt", :overlapEndsAt), :overlapEndsAt),
-  "rotatedAt" = :now
+  "rotatedAt" = + :now
 where
   (
     "apiKeys"."organizationId" = (
@@ -7009,13 +7009,13 @@ where
         left join "apiKeys" "named" on (
           (
             "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            and "named"."id" = + :apiKeyId
           )
           and "named"."revokedAt" is null
         )
         left join "apiKeys" "earlier" on (
           "earlier"."organizationId" = "apiKeys"."organizationId"
-          and "earlier"."idempotencyKey" = :idempotencyKey
+          and "earlier"."idempotencyKey" = + :idempotencyKey
           and "earlier"."id" <> :id
         )
         left join "identities" "signedIn" on (
@@ -7039,7 +7039,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -7139,7 +7139,7 @@ where
           )
         )
     )
-    and "apiKeys"."id" = :apiKeyId
+    and "apiKeys"."id" = + :apiKeyId
   );
 
 -- rotatable.check
@@ -7240,13 +7240,13 @@ from
   left join "apiKeys" "named" on (
     (
       "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
+      and "named"."id" = + :apiKeyId
     )
     and "named"."revokedAt" is null
   )
   left join "apiKeys" "earlier" on (
     "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
     and "earlier"."id" <> :id
   )
   left join "identities" "signedIn" on (
@@ -7268,7 +7268,7 @@ from
     )
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- sessionCreatable.check
 select
@@ -7301,7 +7301,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- sessionsDeletable.check
 select
@@ -7324,7 +7324,7 @@ select
   ) as "isLastUsedStale",
   "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
   (
-    "apiKeys"."kind" = 'session'
+    "apiKeys"."kind" = + 'session'
     or not exists (
       select
         1
@@ -7337,12 +7337,12 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- shortenSessions
 update "apiKeys"
 set
-  "expiresAt" = :overlapEndsAt,
+  "expiresAt" = + :overlapEndsAt,
   "grantEndsAt" = min("apiKeys"."grantEndsAt", :overlapEndsAt)
 where
   "apiKeys"."hash" in (
@@ -7359,13 +7359,13 @@ where
             left join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and "named"."revokedAt" is null
             )
             left join "apiKeys" "earlier" on (
               "earlier"."organizationId" = "apiKeys"."organizationId"
-              and "earlier"."idempotencyKey" = :idempotencyKey
+              and "earlier"."idempotencyKey" = + :idempotencyKey
               and "earlier"."id" <> :id
             )
             left join "identities" "signedIn" on (
@@ -7405,7 +7405,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -7511,8 +7511,8 @@ where
 -- takeRoles
 update "identities"
 set
-  "ruleIds" = '[]',
-  "roleByKeyId" = null
+  "ruleIds" = + '[]',
+  "roleByKeyId" = + null
 where
   ("identities"."organizationId", "identities"."id") in (
     select
@@ -7530,7 +7530,7 @@ where
             inner join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and "named"."revokedAt" is not null
             )
@@ -7555,14 +7555,14 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and (
                   :caller.scope is null
                   or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
                 and (
                   "apiKeys"."revokedAt" is null
-                  or "apiKeys"."revokedAt" = :now
+                  or "apiKeys"."revokedAt" = + :now
                 )
                 and (
                   "apiKeys"."expiresAt" is null
@@ -7625,7 +7625,7 @@ where
               and :descendants
             )
         )
-        and "identities"."roleByKeyId" = :apiKeyId
+        and "identities"."roleByKeyId" = + :apiKeyId
       )
   );
 
@@ -7648,7 +7648,7 @@ where
             inner join "apiKeys" "named" on (
               (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
+                and "named"."id" = + :apiKeyId
               )
               and "named"."revokedAt" is not null
             )
@@ -7673,14 +7673,14 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and (
                   :caller.scope is null
                   or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
                 and (
                   "apiKeys"."revokedAt" is null
-                  or "apiKeys"."revokedAt" = :now
+                  or "apiKeys"."revokedAt" = + :now
                 )
                 and (
                   "apiKeys"."expiresAt" is null
@@ -7743,6 +7743,6 @@ where
               and :descendants
             )
         )
-        and "identities"."linkedByKeyId" = :apiKeyId
+        and "identities"."linkedByKeyId" = + :apiKeyId
       )
   );

@@ -3,11 +3,11 @@
 -- endLink
 update "apiKeys"
 set
-  "revokedAt" = :now,
-  "rotatedAt" = :now
+  "revokedAt" = + :now,
+  "rotatedAt" = + :now
 where
   (
-    "apiKeys"."hash" = :hash
+    "apiKeys"."hash" = + :hash
     and "apiKeys"."revokedAt" is null
     and "apiKeys"."rotatedAt" is null
     and "apiKeys"."movedTo" is null
@@ -81,7 +81,7 @@ from
   "apiKeys" "link"
 where
   (
-    "link"."hash" = :hash
+    "link"."hash" = + :hash
     and "link"."revokedAt" is null
     and "link"."rotatedAt" is null
     and "link"."movedTo" is null
@@ -149,7 +149,7 @@ from
   "apiKeys" "link"
 where
   (
-    "link"."hash" = :hash
+    "link"."hash" = + :hash
     and "link"."revokedAt" is null
     and "link"."rotatedAt" is null
     and "link"."movedTo" is null
@@ -184,6 +184,6 @@ from
     and "key"."createdByKeyId" = "link"."id"
   )
 where
-  "link"."hash" = :hash
+  "link"."hash" = + :hash
 limit
   + 1;

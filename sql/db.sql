@@ -27,13 +27,13 @@ on conflict do nothing;
 -- movePass
 update "passes"
 set
-  "dueAt" = :nextDueAt,
-  "cursor" = :nextCursor
+  "dueAt" = + :nextDueAt,
+  "cursor" = + :nextCursor
 where
   (
-    "passes"."name" = :pass
-    and "passes"."dueAt" = :dueAt
-    and "passes"."cursor" = :passCursor
+    "passes"."name" = + :pass
+    and "passes"."dueAt" = + :dueAt
+    and "passes"."cursor" = + :passCursor
   );
 
 -- selectPass
@@ -43,4 +43,4 @@ select
 from
   "passes"
 where
-  "passes"."name" = :pass;
+  "passes"."name" = + :pass;

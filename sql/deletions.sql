@@ -15,7 +15,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -46,7 +46,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -167,7 +167,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -198,7 +198,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -299,7 +299,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -321,7 +321,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -356,7 +356,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -383,7 +383,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -414,7 +414,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -535,7 +535,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -566,7 +566,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -667,7 +667,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -689,7 +689,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -724,7 +724,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -751,7 +751,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -782,7 +782,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -903,7 +903,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -934,7 +934,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1035,7 +1035,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -1057,7 +1057,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1092,7 +1092,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -1119,7 +1119,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -1150,7 +1150,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1271,7 +1271,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -1302,7 +1302,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1403,7 +1403,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -1425,7 +1425,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1460,7 +1460,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -1486,7 +1486,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -1517,7 +1517,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1638,7 +1638,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -1669,7 +1669,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1770,7 +1770,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -1792,7 +1792,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1827,7 +1827,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -1908,7 +1908,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -1939,7 +1939,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2060,7 +2060,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -2091,7 +2091,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2192,7 +2192,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -2214,7 +2214,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2249,7 +2249,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -2304,7 +2304,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -2335,7 +2335,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2456,7 +2456,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -2487,7 +2487,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2588,7 +2588,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -2610,7 +2610,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2645,7 +2645,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and exists (
       select
         1
@@ -2697,7 +2697,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -2717,7 +2717,7 @@ from
     )
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- listInProject
 select
@@ -2758,7 +2758,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2789,7 +2789,7 @@ from
                 )
             )
             and (
-              "deletions"."projectId" = :projectId
+              "deletions"."projectId" = + :projectId
               and "deletions"."agentId" is null
             )
             and "deletions"."id" < :cursor
@@ -2820,7 +2820,7 @@ from
         )
         and (
           :resourceType is null
-          or "deletions"."resourceType" = :resourceType
+          or "deletions"."resourceType" = + :resourceType
         )
       )
     union all
@@ -2850,7 +2850,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2881,7 +2881,7 @@ from
                 )
             )
             and (
-              "deletions"."projectId" = :projectId
+              "deletions"."projectId" = + :projectId
               and "deletions"."agentId" is null
             )
             and "deletions"."id" < :cursor
@@ -2936,7 +2936,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2994,7 +2994,7 @@ from
         )
         and (
           :resourceType is null
-          or "deletions"."resourceType" = :resourceType
+          or "deletions"."resourceType" = + :resourceType
         )
       )
     union all
@@ -3024,7 +3024,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3101,14 +3101,14 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- purge
 update "deletions"
 set
-  "finalAt" = :now,
-  "id" = null,
-  "row" = null
+  "finalAt" = + :now,
+  "id" = + null,
+  "row" = + null
 where
   (
     "deletions"."organizationId" = (
@@ -3118,7 +3118,7 @@ where
         "apiKeys"
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
+          and "deletions"."id" = + :deletionId
           and "deletions"."finalAt" > :now
           and not exists (
             select
@@ -3140,7 +3140,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3175,7 +3175,7 @@ where
           )
         )
     )
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
   )
 returning
   "resourceId";
@@ -3226,7 +3226,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -3249,7 +3249,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3372,7 +3372,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -3400,7 +3400,7 @@ from
     and "agents"."id" = "deletions"."agentId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- selectDeletion
 select
@@ -3416,7 +3416,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -3438,7 +3438,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3484,7 +3484,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -3512,7 +3512,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3558,7 +3558,7 @@ from
   "apiKeys"
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."id" = :deletionId
+    and "deletions"."id" = + :deletionId
     and "deletions"."finalAt" > :now
     and not exists (
       select
@@ -3580,7 +3580,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3632,7 +3632,7 @@ where
             "apiKeys"
             left join "deletions" on (
               "deletions"."organizationId" = "apiKeys"."organizationId"
-              and "deletions"."id" = :deletionId
+              and "deletions"."id" = + :deletionId
               and "deletions"."finalAt" > :now
               and not exists (
                 select
@@ -3654,7 +3654,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -3,8 +3,8 @@
 -- markQueued
 update "eventEndpoints"
 set
-  "leaseId" = null,
-  "leaseExpiresAt" = :queuedUntil
+  "leaseId" = + null,
+  "leaseExpiresAt" = + :queuedUntil
 from
   json_each(:found) as "found"
 where
@@ -90,10 +90,10 @@ from
 where
   (
     (
-      "eventEndpoints"."organizationId" = :organizationId
-      and "eventEndpoints"."id" = :endpointId
+      "eventEndpoints"."organizationId" = + :organizationId
+      and "eventEndpoints"."id" = + :endpointId
     )
-    and "eventEndpoints"."disabledAt" = :disabledAt
+    and "eventEndpoints"."disabledAt" = + :disabledAt
     and changes() > 0
   );
 
@@ -201,22 +201,22 @@ from
     and "auditEvents"."sequence" <= "eventEndpoints"."messageEnd"
   )
   left join "users" on (
-    "eventEndpoints"."format" = 'text'
+    "eventEndpoints"."format" = + 'text'
     and "users"."organizationId" = "auditEvents"."organizationId"
     and "users"."id" = "auditEvents"."userId"
   )
   left join "projects" on (
-    "eventEndpoints"."format" = 'text'
+    "eventEndpoints"."format" = + 'text'
     and "projects"."organizationId" = "auditEvents"."organizationId"
     and "projects"."id" = "auditEvents"."projectId"
   )
 where
   (
     (
-      "eventEndpoints"."organizationId" = :organizationId
-      and "eventEndpoints"."id" = :endpointId
+      "eventEndpoints"."organizationId" = + :organizationId
+      and "eventEndpoints"."id" = + :endpointId
     )
-    and "eventEndpoints"."leaseId" = :leaseId
+    and "eventEndpoints"."leaseId" = + :leaseId
     and (
       (
         "eventEndpoints"."types" is null
@@ -241,42 +241,42 @@ order by
 update "eventEndpoints"
 set
   "deliveredSequence" = case
-    when "eventEndpoints"."messageId" = :acceptedMessageId then "eventEndpoints"."messageEnd"
+    when "eventEndpoints"."messageId" = + :acceptedMessageId then "eventEndpoints"."messageEnd"
     else "eventEndpoints"."deliveredSequence"
   end,
   "messageId" = case
-    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    when "eventEndpoints"."messageId" = + :acceptedMessageId then null
     else "eventEndpoints"."messageId"
   end,
   "messageEnd" = case
-    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    when "eventEndpoints"."messageId" = + :acceptedMessageId then null
     else "eventEndpoints"."messageEnd"
   end,
-  "leaseId" = null,
-  "leaseExpiresAt" = null,
+  "leaseId" = + null,
+  "leaseExpiresAt" = + null,
   "failures" = case
-    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then cast(:failures as integer)
+    when "eventEndpoints"."updatedAt" = + :takenUpdatedAt then cast(:failures as integer)
     else "eventEndpoints"."failures"
   end,
   "failingSince" = case
-    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :failingSince
+    when "eventEndpoints"."updatedAt" = + :takenUpdatedAt then :failingSince
     else "eventEndpoints"."failingSince"
   end,
   "nextAttemptAt" = case
-    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :nextAttemptAt
+    when "eventEndpoints"."updatedAt" = + :takenUpdatedAt then :nextAttemptAt
     else "eventEndpoints"."nextAttemptAt"
   end,
   "disabledAt" = coalesce(
     "eventEndpoints"."disabledAt",
     case
-      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledAt
+      when "eventEndpoints"."updatedAt" = + :takenUpdatedAt then :disabledAt
       else null
     end
   ),
   "disabledReason" = coalesce(
     "eventEndpoints"."disabledReason",
     case
-      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledReason
+      when "eventEndpoints"."updatedAt" = + :takenUpdatedAt then :disabledReason
       else null
     end
   ),
@@ -287,10 +287,10 @@ set
 where
   (
     (
-      "eventEndpoints"."organizationId" = :organizationId
-      and "eventEndpoints"."id" = :endpointId
+      "eventEndpoints"."organizationId" = + :organizationId
+      and "eventEndpoints"."id" = + :endpointId
     )
-    and "eventEndpoints"."leaseId" = :leaseId
+    and "eventEndpoints"."leaseId" = + :leaseId
   )
 returning
   case
@@ -358,8 +358,8 @@ set
               "eventEndpoints" "sized"
             where
               (
-                "sized"."organizationId" = :organizationId
-                and "sized"."id" = :endpointId
+                "sized"."organizationId" = + :organizationId
+                and "sized"."id" = + :endpointId
               )
           ) then (
             select
@@ -436,20 +436,20 @@ set
                 "eventEndpoints" "sized"
               where
                 (
-                  "sized"."organizationId" = :organizationId
-                  and "sized"."id" = :endpointId
+                  "sized"."organizationId" = + :organizationId
+                  and "sized"."id" = + :endpointId
                 )
             )
         )
     )
   ),
-  "leaseId" = :leaseId,
-  "leaseExpiresAt" = :leaseExpiresAt
+  "leaseId" = + :leaseId,
+  "leaseExpiresAt" = + :leaseExpiresAt
 where
   (
     (
-      "eventEndpoints"."organizationId" = :organizationId
-      and "eventEndpoints"."id" = :endpointId
+      "eventEndpoints"."organizationId" = + :organizationId
+      and "eventEndpoints"."id" = + :endpointId
     )
     and (
       "eventEndpoints"."leaseId" is null
@@ -660,12 +660,12 @@ from
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
@@ -701,7 +701,7 @@ set
   "status" = ("checked".value ->> 'newStatus'),
   "failure" = ("checked".value ->> 'failure'),
   "lastError" = coalesce(("checked".value ->> 'lastError'), "runs"."lastError"),
-  "nextAttemptAt" = null,
+  "nextAttemptAt" = + null,
   "checkAt" = ("checked".value ->> 'newCheckAt'),
   "startedAt" = case
     when not (
@@ -747,7 +747,7 @@ where
 -- markSlow
 update "runEndpoints"
 set
-  "slowUntil" = :slowUntil
+  "slowUntil" = + :slowUntil
 where
   ("runEndpoints"."organizationId", "runEndpoints"."url", "runEndpoints"."createdAt") in (
     select
@@ -1233,12 +1233,12 @@ from
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
@@ -1253,7 +1253,7 @@ where
       and "runs"."id" = ("references".value ->> 'id')
       and "runs"."attempts" = ("references".value ->> 'attempts')
     )
-    and "runs"."status" = 'pending'
+    and "runs"."status" = + 'pending'
     and (
       "projects"."id" is not null
       or "agents"."id" is not null

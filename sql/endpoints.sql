@@ -25,10 +25,10 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- creatable.check
 select
@@ -61,7 +61,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteEndpoint
 delete from "eventEndpoints"
@@ -74,12 +74,12 @@ where
         "apiKeys"
         left join "eventEndpoints" on (
           "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-          and "eventEndpoints"."id" = :eventEndpointId
+          and "eventEndpoints"."id" = + :eventEndpointId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -95,7 +95,7 @@ where
           and ("apiKeys"."projectIds" is null)
         )
     )
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 returning
   "id";
@@ -146,13 +146,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -255,7 +255,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -279,7 +279,7 @@ where
         ) < 10
       )
     )
-    and "apiKeys"."organizationId" = :sealedFor
+    and "apiKeys"."organizationId" = + :sealedFor
   );
 
 -- insertEndpoint.recording
@@ -329,14 +329,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -386,7 +386,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- recordTest
 insert into
@@ -434,13 +434,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -486,9 +486,9 @@ set
         "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
     )
   ),
-  "messageId" = null,
-  "messageEnd" = null,
-  "updatedAt" = :now
+  "messageId" = + null,
+  "messageEnd" = + null,
+  "updatedAt" = + :now
 where
   (
     "eventEndpoints"."organizationId" = (
@@ -498,13 +498,13 @@ where
         "apiKeys"
         left join "eventEndpoints" on (
           "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-          and "eventEndpoints"."id" = :eventEndpointId
+          and "eventEndpoints"."id" = + :eventEndpointId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -566,7 +566,7 @@ where
           )
         )
     )
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   );
 
 -- rewind.recording
@@ -615,13 +615,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -751,10 +751,10 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- rotatable.check
 select
@@ -777,7 +777,7 @@ select
   ) as "isLastUsedStale",
   "eventEndpoints"."id" is not null as "endpointExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
-  "eventEndpoints"."format" = 'standard' as "isSigned",
+  "eventEndpoints"."format" = + 'standard' as "isSigned",
   (
     :expiresAt is null
     or not coalesce("eventEndpoints"."previousExpiresAt" > :now, false)
@@ -786,20 +786,20 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- rotateSecret
 update "eventEndpoints"
 set
-  "sealedSecret" = :sealedSecret,
+  "sealedSecret" = + :sealedSecret,
   "previousSealedSecret" = case
     when :expiresAt is not null then "eventEndpoints"."sealedSecret"
   end,
-  "previousExpiresAt" = :expiresAt,
-  "updatedAt" = :now
+  "previousExpiresAt" = + :expiresAt,
+  "updatedAt" = + :now
 where
   (
     (
@@ -810,12 +810,12 @@ where
           "apiKeys"
           left join "eventEndpoints" on (
             "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-            and "eventEndpoints"."id" = :eventEndpointId
+            and "eventEndpoints"."id" = + :eventEndpointId
           )
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -829,7 +829,7 @@ where
             )
             and ("eventEndpoints"."id" is not null)
             and ("apiKeys"."projectIds" is null)
-            and ("eventEndpoints"."format" = 'standard')
+            and ("eventEndpoints"."format" = + 'standard')
             and (
               (
                 :expiresAt is null
@@ -838,9 +838,9 @@ where
             )
           )
       )
-      and "eventEndpoints"."id" = :eventEndpointId
+      and "eventEndpoints"."id" = + :eventEndpointId
     )
-    and "eventEndpoints"."organizationId" = :sealedFor
+    and "eventEndpoints"."organizationId" = + :sealedFor
   );
 
 -- rotateSecret.recording
@@ -889,13 +889,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -909,7 +909,7 @@ where
       )
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
-      and ("eventEndpoints"."format" = 'standard')
+      and ("eventEndpoints"."format" = + 'standard')
       and (
         (
           :expiresAt is null
@@ -1038,12 +1038,12 @@ from
   "apiKeys"
   inner join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :id
+    and "eventEndpoints"."id" = + :id
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1162,12 +1162,12 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1289,7 +1289,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1410,12 +1410,12 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1563,13 +1563,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1584,7 +1584,7 @@ where
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
     )
-    and "eventEndpoints"."sealedSecret" = :sealedSecret
+    and "eventEndpoints"."sealedSecret" = + :sealedSecret
   );
 
 -- selectTest
@@ -1606,12 +1606,12 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
   inner join "auditEvents" on (
     "auditEvents"."organizationId" = "apiKeys"."organizationId"
     and "auditEvents"."sequence" >= :event.firstSequence
-    and "auditEvents"."requestId" = :event.requestId
+    and "auditEvents"."requestId" = + :event.requestId
   )
   left join "users" on (
     "users"."organizationId" = "auditEvents"."organizationId"
@@ -1620,7 +1620,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1651,12 +1651,12 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1776,12 +1776,12 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1882,10 +1882,10 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- updateEndpoint
 update "eventEndpoints"
@@ -2011,12 +2011,12 @@ where
           "apiKeys"
           left join "eventEndpoints" on (
             "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-            and "eventEndpoints"."id" = :eventEndpointId
+            and "eventEndpoints"."id" = + :eventEndpointId
           )
         where
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2063,9 +2063,9 @@ where
             )
           )
       )
-      and "eventEndpoints"."id" = :eventEndpointId
+      and "eventEndpoints"."id" = + :eventEndpointId
     )
-    and "eventEndpoints"."organizationId" = :sealedFor
+    and "eventEndpoints"."organizationId" = + :sealedFor
   );
 
 -- updateEndpoint.recording
@@ -2121,13 +2121,13 @@ from
   "apiKeys"
   left join "eventEndpoints" on (
     "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "eventEndpoints"."id" = :eventEndpointId
+    and "eventEndpoints"."id" = + :eventEndpointId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -7,7 +7,7 @@ from
   "organizations"
 where
   (
-    "organizations"."id" = :organizationId
+    "organizations"."id" = + :organizationId
     and not exists (
       select
         "kind"
@@ -33,8 +33,8 @@ from
   )
 where
   (
-    "projects"."organizationId" = :organizationId
-    and "projects"."id" = :projectId
+    "projects"."organizationId" = + :organizationId
+    and "projects"."id" = + :projectId
   )
 order by
   "environmentVariables"."key" asc;
@@ -76,15 +76,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "environmentVariables" on (
     "environmentVariables"."organizationId" = "apiKeys"."organizationId"
-    and "environmentVariables"."projectId" = :projectId
-    and "environmentVariables"."key" = :key
+    and "environmentVariables"."projectId" = + :projectId
+    and "environmentVariables"."key" = + :key
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteVariable
 delete from "environmentVariables"
@@ -97,17 +97,17 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = + :projectId
         )
         left join "environmentVariables" on (
           "environmentVariables"."organizationId" = "apiKeys"."organizationId"
-          and "environmentVariables"."projectId" = :projectId
-          and "environmentVariables"."key" = :key
+          and "environmentVariables"."projectId" = + :projectId
+          and "environmentVariables"."key" = + :key
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -135,8 +135,8 @@ where
           and ("projects"."archivedAt" is null)
         )
     )
-    and "environmentVariables"."projectId" = :projectId
-    and "environmentVariables"."key" = :key
+    and "environmentVariables"."projectId" = + :projectId
+    and "environmentVariables"."key" = + :key
   )
 returning
   "key";
@@ -188,14 +188,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -284,10 +284,10 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- putVariables
 insert into
@@ -303,12 +303,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "variableRequests" on (
     "variableRequests"."organizationId" = "projects"."organizationId"
     and "variableRequests"."projectId" = "projects"."id"
-    and "variableRequests"."idempotencyKey" = :idempotencyKey
+    and "variableRequests"."idempotencyKey" = + :idempotencyKey
   )
   inner join (
     values
@@ -342,7 +342,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -370,7 +370,7 @@ where
         (
           "variableRequests"."idempotencyKey" is null
           or (
-            "variableRequests"."createdAt" = :now
+            "variableRequests"."createdAt" = + :now
             and "variableRequests"."idempotencyFingerprint" in (
               select
                 value
@@ -393,7 +393,7 @@ where
                 "environmentVariables"."organizationId" = "projects"."organizationId"
                 and "environmentVariables"."projectId" = "projects"."id"
               )
-              and "environmentVariables"."key" = :keys ->> 0
+              and "environmentVariables"."key" = + :keys ->> 0
               and instr("environmentVariables"."sealedValue", :firstSeal) = 1
             )
         )
@@ -462,7 +462,7 @@ where
                   "environmentVariables"."organizationId" = "projects"."organizationId"
                   and "environmentVariables"."projectId" = "projects"."id"
                 )
-                and "environmentVariables"."key" = :keys ->> 0
+                and "environmentVariables"."key" = + :keys ->> 0
                 and instr("environmentVariables"."sealedValue", :firstSeal) = 1
               )
           )
@@ -489,7 +489,7 @@ where
         )
       )
     )
-    and "apiKeys"."organizationId" = :sealedFor
+    and "apiKeys"."organizationId" = + :sealedFor
   )
 on conflict (
   "environmentVariables"."organizationId",
@@ -568,14 +568,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -635,10 +635,10 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- recordLease
 insert into
@@ -719,13 +719,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -809,18 +809,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "variableRequests" on (
     "variableRequests"."organizationId" = "projects"."organizationId"
     and "variableRequests"."projectId" = "projects"."id"
-    and "variableRequests"."idempotencyKey" = :idempotencyKey
+    and "variableRequests"."idempotencyKey" = + :idempotencyKey
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -848,7 +848,7 @@ where
         (
           "variableRequests"."idempotencyKey" is null
           or (
-            "variableRequests"."createdAt" = :now
+            "variableRequests"."createdAt" = + :now
             and "variableRequests"."idempotencyFingerprint" in (
               select
                 value
@@ -871,7 +871,7 @@ where
                 "environmentVariables"."organizationId" = "projects"."organizationId"
                 and "environmentVariables"."projectId" = "projects"."id"
               )
-              and "environmentVariables"."key" = :keys ->> 0
+              and "environmentVariables"."key" = + :keys ->> 0
               and instr("environmentVariables"."sealedValue", :firstSeal) = 1
             )
         )
@@ -940,7 +940,7 @@ where
                   "environmentVariables"."organizationId" = "projects"."organizationId"
                   and "environmentVariables"."projectId" = "projects"."id"
                 )
-                and "environmentVariables"."key" = :keys ->> 0
+                and "environmentVariables"."key" = + :keys ->> 0
                 and instr("environmentVariables"."sealedValue", :firstSeal) = 1
               )
           )
@@ -968,7 +968,7 @@ where
       )
     )
     and (
-      "apiKeys"."organizationId" = :sealedFor
+      "apiKeys"."organizationId" = + :sealedFor
       and :idempotencyKey is not null
     )
   )
@@ -989,12 +989,12 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = + :projectId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1049,7 +1049,7 @@ where
           )
         )
     )
-    and "environmentVariables"."projectId" = :projectId
+    and "environmentVariables"."projectId" = + :projectId
     and (
       :keys is null
       or "environmentVariables"."key" in (
@@ -1072,13 +1072,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   inner join "variableRequests" on (
     (
       "variableRequests"."organizationId" = "projects"."organizationId"
       and "variableRequests"."projectId" = "projects"."id"
-      and "variableRequests"."idempotencyKey" = :idempotencyKey
+      and "variableRequests"."idempotencyKey" = + :idempotencyKey
     )
     and "variableRequests"."idempotencyFingerprint" in (
       select
@@ -1102,7 +1102,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1146,12 +1146,12 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = + :projectId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1177,7 +1177,7 @@ where
           )
         )
     )
-    and "environmentVariables"."projectId" = :projectId
+    and "environmentVariables"."projectId" = + :projectId
     and "environmentVariables"."key" > :cursor
   )
 order by
@@ -1217,7 +1217,7 @@ select
   (
     "variableRequests"."idempotencyKey" is null
     or (
-      "variableRequests"."createdAt" = :now
+      "variableRequests"."createdAt" = + :now
       and "variableRequests"."idempotencyFingerprint" in (
         select
           value
@@ -1289,7 +1289,7 @@ select
           "environmentVariables"."organizationId" = "projects"."organizationId"
           and "environmentVariables"."projectId" = "projects"."id"
         )
-        and "environmentVariables"."key" = :keys ->> 0
+        and "environmentVariables"."key" = + :keys ->> 0
       )
   ) as "isNew",
   coalesce(
@@ -1305,12 +1305,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "variableRequests" on (
     "variableRequests"."organizationId" = "projects"."organizationId"
     and "variableRequests"."projectId" = "projects"."id"
-    and "variableRequests"."idempotencyKey" = :idempotencyKey
+    and "variableRequests"."idempotencyKey" = + :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;

@@ -23,7 +23,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- feed.select
 select
@@ -64,7 +64,7 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -126,21 +126,21 @@ where
       and (
         :resourceId is null
         or (
-          "examined"."resourceId" = :resourceId
+          "examined"."resourceId" = + :resourceId
           and "examined"."type" glob :resourceTypes
         )
       )
       and (
         :projectId is null
-        or "examined"."projectId" = :projectId
+        or "examined"."projectId" = + :projectId
       )
       and (
         :apiKeyId is null
-        or "examined"."apiKeyId" = :apiKeyId
+        or "examined"."apiKeyId" = + :apiKeyId
       )
       and (
         :userId is null
-        or "examined"."userId" = :userId
+        or "examined"."userId" = + :userId
       )
     )
     and (
@@ -150,7 +150,7 @@ where
         from
           "apiKeys"
         where
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
       ) is null
       or case
         when "examined"."projectId" is null then (
@@ -170,7 +170,7 @@ where
                 from
                   "apiKeys"
                 where
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
               )
             )
         )
@@ -193,7 +193,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -294,7 +294,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- selectEnd
 select
@@ -311,7 +311,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -392,7 +392,7 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -430,21 +430,21 @@ where
       and (
         :resourceId is null
         or (
-          "examined"."resourceId" = :resourceId
+          "examined"."resourceId" = + :resourceId
           and "examined"."type" glob :resourceTypes
         )
       )
       and (
         :projectId is null
-        or "examined"."projectId" = :projectId
+        or "examined"."projectId" = + :projectId
       )
       and (
         :apiKeyId is null
-        or "examined"."apiKeyId" = :apiKeyId
+        or "examined"."apiKeyId" = + :apiKeyId
       )
       and (
         :userId is null
-        or "examined"."userId" = :userId
+        or "examined"."userId" = + :userId
       )
     )
     and (
@@ -454,7 +454,7 @@ where
         from
           "apiKeys"
         where
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
       ) is null
       or case
         when "examined"."projectId" is null then (
@@ -474,7 +474,7 @@ where
                 from
                   "apiKeys"
                 where
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
               )
             )
         )
@@ -500,7 +500,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'

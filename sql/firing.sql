@@ -25,12 +25,12 @@ from
   json_each(:firings) as "firings"
   cross join "schedules"
   left join "projects" on (
-    "schedules"."parentType" = 'project'
+    "schedules"."parentType" = + 'project'
     and "projects"."organizationId" = "schedules"."organizationId"
     and "projects"."id" = "schedules"."parentId"
   )
   left join "agents" on (
-    "schedules"."parentType" = 'agent'
+    "schedules"."parentType" = + 'agent'
     and "agents"."organizationId" = "schedules"."organizationId"
     and "agents"."id" = "schedules"."parentId"
   )
@@ -117,14 +117,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -150,14 +150,14 @@ select
         "runs" "previous"
       where
         (
-          "schedules"."overlap" = 'skip'
+          "schedules"."overlap" = + 'skip'
           and "previous"."organizationId" = "schedules"."organizationId"
           and "previous"."scheduleId" = "schedules"."id"
           and "previous"."scheduledAt" = "schedules"."lastRunAt"
           and (
-            "previous"."status" = 'pending'
+            "previous"."status" = + 'pending'
             or (
-              "previous"."status" = 'delivered'
+              "previous"."status" = + 'delivered'
               and max(
                 coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -185,14 +185,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -236,12 +236,12 @@ from
   json_each(:firings) as "firings"
   cross join "schedules"
   left join "projects" on (
-    "schedules"."parentType" = 'project'
+    "schedules"."parentType" = + 'project'
     and "projects"."organizationId" = "schedules"."organizationId"
     and "projects"."id" = "schedules"."parentId"
   )
   left join "agents" on (
-    "schedules"."parentType" = 'agent'
+    "schedules"."parentType" = + 'agent'
     and "agents"."organizationId" = "schedules"."organizationId"
     and "agents"."id" = "schedules"."parentId"
   )
@@ -477,9 +477,9 @@ where
 -- pauseFailing
 update "schedules"
 set
-  "enabledAt" = null,
-  "nextRunAt" = null,
-  "updatedAt" = :now,
+  "enabledAt" = + null,
+  "nextRunAt" = + null,
+  "updatedAt" = + :now,
   "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
     when 1 then 'A run failed.'
     else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'

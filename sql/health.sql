@@ -6,4 +6,4 @@ select
 from
   "d1_migrations"
 where
-  "d1_migrations"."name" = :name;
+  "d1_migrations"."name" = + :name;

@@ -37,10 +37,10 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteIdentity
 delete from "identities"
@@ -53,12 +53,12 @@ where
         "apiKeys"
         left join "identities" on (
           "identities"."organizationId" = "apiKeys"."organizationId"
-          and "identities"."id" = :identityId
+          and "identities"."id" = + :identityId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -88,7 +88,7 @@ where
           )
         )
     )
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 returning
   "id";
@@ -139,13 +139,13 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -241,11 +241,11 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
   inner join "apiKeys" "ended" on (
     "ended"."organizationId" = "apiKeys"."organizationId"
-    and "ended"."identityId" = :identityId
+    and "ended"."identityId" = + :identityId
     and "ended"."identityId" is not null
     and "ended"."revokedAt" is null
     and (
@@ -257,7 +257,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -306,7 +306,7 @@ where
 -- endOfDeleted.endKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -315,7 +315,7 @@ where
       "apiKeys"
       inner join "apiKeys" "ended" on (
         "ended"."organizationId" = "apiKeys"."organizationId"
-        and "ended"."identityId" = :identityId
+        and "ended"."identityId" = + :identityId
         and "ended"."identityId" is not null
         and "ended"."revokedAt" is null
         and (
@@ -326,7 +326,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -392,11 +392,11 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
   inner join "apiKeys" "ended" on (
     "ended"."organizationId" = "apiKeys"."organizationId"
-    and "ended"."identityId" = :identityId
+    and "ended"."identityId" = + :identityId
     and "ended"."identityId" is not null
     and "ended"."revokedAt" is null
     and (
@@ -408,7 +408,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -521,7 +521,7 @@ where
 -- endOfUpdated.endKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -530,7 +530,7 @@ where
       "apiKeys"
       inner join "apiKeys" "ended" on (
         "ended"."organizationId" = "apiKeys"."organizationId"
-        and "ended"."identityId" = :identityId
+        and "ended"."identityId" = + :identityId
         and "ended"."identityId" is not null
         and "ended"."revokedAt" is null
         and (
@@ -541,7 +541,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -580,7 +580,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- readable.check
 select
@@ -607,10 +607,10 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- selectIdentities
 select
@@ -648,7 +648,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -698,13 +698,13 @@ from
   "apiKeys"
   inner join "identities" indexed by "identitiesByUser" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."userId" = :userId
+    and "identities"."userId" = + :userId
     and "identities"."id" > :cursor
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -754,12 +754,12 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -908,10 +908,10 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- updateIdentity
 update "identities"
@@ -934,12 +934,12 @@ set
         "apiKeys"
         left join "identities" on (
           "identities"."organizationId" = "apiKeys"."organizationId"
-          and "identities"."id" = :identityId
+          and "identities"."id" = + :identityId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1026,13 +1026,13 @@ where
         "apiKeys"
         left join "identities" on (
           "identities"."organizationId" = "apiKeys"."organizationId"
-          and "identities"."id" = :identityId
+          and "identities"."id" = + :identityId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1125,7 +1125,7 @@ where
           )
         )
     )
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 returning
   "id",
@@ -1206,13 +1206,13 @@ from
   "apiKeys"
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = :identityId
+    and "identities"."id" = + :identityId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -60,7 +60,7 @@ select
       where
         (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = :userId
+          and "users"."id" = + :userId
         )
     )
   ) as "userExists",
@@ -68,7 +68,7 @@ select
     :userId is null
     or (
       "apiKeys"."userId" is null
-      or "apiKeys"."userId" is :userId
+      or "apiKeys"."userId" is + :userId
     )
   ) as "userIsAccessible",
   not exists (
@@ -84,7 +84,7 @@ select
           and "invitations"."expiresAt" > :now
         )
         and (
-          "invitations"."issuer" = :issuer
+          "invitations"."issuer" = + :issuer
           and "invitations"."email" = lower(:email)
         )
       )
@@ -109,7 +109,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletable.check
 select
@@ -138,10 +138,10 @@ from
   "apiKeys"
   left join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
-    and "invitations"."id" = :invitationId
+    and "invitations"."id" = + :invitationId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteInvitation
 delete from "invitations"
@@ -154,12 +154,12 @@ where
         "apiKeys"
         left join "invitations" on (
           "invitations"."organizationId" = "apiKeys"."organizationId"
-          and "invitations"."id" = :invitationId
+          and "invitations"."id" = + :invitationId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -177,7 +177,7 @@ where
           and "invitations"."identityId" is null
         )
     )
-    and "invitations"."id" = :invitationId
+    and "invitations"."id" = + :invitationId
   )
 returning
   "id";
@@ -228,13 +228,13 @@ from
   "apiKeys"
   left join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
-    and "invitations"."id" = :invitationId
+    and "invitations"."id" = + :invitationId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -302,7 +302,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -360,7 +360,7 @@ where
           where
             (
               "users"."organizationId" = "apiKeys"."organizationId"
-              and "users"."id" = :userId
+              and "users"."id" = + :userId
             )
         )
       )
@@ -370,7 +370,7 @@ where
         :userId is null
         or (
           "apiKeys"."userId" is null
-          or "apiKeys"."userId" is :userId
+          or "apiKeys"."userId" is + :userId
         )
       )
     )
@@ -388,7 +388,7 @@ where
               and "invitations"."expiresAt" > :now
             )
             and (
-              "invitations"."issuer" = :issuer
+              "invitations"."issuer" = + :issuer
               and "invitations"."email" = lower(:email)
             )
           )
@@ -474,14 +474,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -531,7 +531,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- removeEnded
 delete from "invitations"
@@ -545,7 +545,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -603,7 +603,7 @@ where
                 where
                   (
                     "users"."organizationId" = "apiKeys"."organizationId"
-                    and "users"."id" = :userId
+                    and "users"."id" = + :userId
                   )
               )
             )
@@ -613,7 +613,7 @@ where
               :userId is null
               or (
                 "apiKeys"."userId" is null
-                or "apiKeys"."userId" is :userId
+                or "apiKeys"."userId" is + :userId
               )
             )
           )
@@ -631,7 +631,7 @@ where
                     and "invitations"."expiresAt" > :now
                   )
                   and (
-                    "invitations"."issuer" = :issuer
+                    "invitations"."issuer" = + :issuer
                     and "invitations"."email" = lower(:email)
                   )
                 )
@@ -683,7 +683,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -772,7 +772,7 @@ from
     from
       "auditEvents"
     where
-      "auditEvents"."organizationId" = :organizationId
+      "auditEvents"."organizationId" = + :organizationId
     order by
       "auditEvents"."sequence" desc
     limit
@@ -827,8 +827,8 @@ where
 -- dropRows
 update "deletions"
 set
-  "id" = null,
-  "row" = null
+  "id" = + null,
+  "row" = + null
 where
   ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
@@ -862,7 +862,7 @@ where
 -- markPurged
 update "deletions"
 set
-  "purgedAt" = :now
+  "purgedAt" = + :now
 where
   ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
@@ -904,7 +904,7 @@ where
           "sessions"
         where
           "sessions"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'project'
+          and "pending"."resourceType" = + 'project'
           and "sessions"."projectId" = "pending"."resourceId"
       )
       and not exists (
@@ -914,7 +914,7 @@ where
           "pullRequests"
         where
           "pullRequests"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'project'
+          and "pending"."resourceType" = + 'project'
           and "pullRequests"."projectId" = "pending"."resourceId"
       )
       and not exists (
@@ -934,7 +934,7 @@ where
           "sessionFiles"
         where
           "sessionFiles"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'session'
+          and "pending"."resourceType" = + 'session'
           and "sessionFiles"."sessionId" = "pending"."resourceId"
       )
       and not exists (
@@ -944,7 +944,7 @@ where
           "profilePictures"
         where
           "profilePictures"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'user'
+          and "pending"."resourceType" = + 'user'
           and "profilePictures"."userId" = "pending"."resourceId"
       )
       and not exists (
@@ -954,7 +954,7 @@ where
           "skillVersions"
         where
           "skillVersions"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'skill'
+          and "pending"."resourceType" = + 'skill'
           and "skillVersions"."skillId" = "pending"."resourceId"
       )
       and not exists (
@@ -964,7 +964,7 @@ where
           "skillContents"
         where
           "skillContents"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'skill'
+          and "pending"."resourceType" = + 'skill'
           and "skillContents"."skillId" = "pending"."resourceId"
       )
       and not exists (
@@ -974,7 +974,7 @@ where
           "runs"
         where
           "runs"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'schedule'
+          and "pending"."resourceType" = + 'schedule'
           and "runs"."scheduleId" = "pending"."resourceId"
       )
       and not exists (
@@ -984,7 +984,7 @@ where
           "missedSpans"
         where
           "missedSpans"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'schedule'
+          and "pending"."resourceType" = + 'schedule'
           and "missedSpans"."scheduleId" = "pending"."resourceId"
       )
       and not exists (
@@ -994,7 +994,7 @@ where
           "environmentVariables"
         where
           "environmentVariables"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'project'
+          and "pending"."resourceType" = + 'project'
           and "environmentVariables"."projectId" = "pending"."resourceId"
       )
       and not exists (
@@ -1004,7 +1004,7 @@ where
           "variableRequests"
         where
           "variableRequests"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'project'
+          and "pending"."resourceType" = + 'project'
           and "variableRequests"."projectId" = "pending"."resourceId"
       )
       and not exists (
@@ -1024,7 +1024,7 @@ where
           "pins"
         where
           "pins"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'user'
+          and "pending"."resourceType" = + 'user'
           and "pins"."userId" = "pending"."resourceId"
       )
       and not exists (
@@ -1037,7 +1037,7 @@ where
           )
           cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
           and "earlier"."id" is not null
-          and "pending"."resourceType" = 'project'
+          and "pending"."resourceType" = + 'project'
           and "earlier"."projectId" = "pending"."resourceId"
       )
       and not exists (
@@ -1050,7 +1050,7 @@ where
           )
           cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
           and "earlier"."id" is not null
-          and "pending"."resourceType" = 'agent'
+          and "pending"."resourceType" = + 'agent'
           and "earlier"."projectId" is null
           and "earlier"."agentId" = "pending"."resourceId"
       )
@@ -1059,9 +1059,9 @@ where
 -- purgePage.0
 update "deletions"
 set
-  "finalAt" = :now,
-  "id" = null,
-  "row" = null
+  "finalAt" = + :now,
+  "id" = + null,
+  "row" = + null
 where
   ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
@@ -1097,7 +1097,7 @@ where
       ) as "pending"
       cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
       and "earlier"."id" is not null
-      and "pending"."resourceType" = 'project'
+      and "pending"."resourceType" = + 'project'
       and "earlier"."projectId" = "pending"."resourceId"
     limit
       1000
@@ -1106,9 +1106,9 @@ where
 -- purgePage.1
 update "deletions"
 set
-  "finalAt" = :now,
-  "id" = null,
-  "row" = null
+  "finalAt" = + :now,
+  "id" = + null,
+  "row" = + null
 where
   ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
@@ -1144,7 +1144,7 @@ where
       ) as "pending"
       cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
       and "earlier"."id" is not null
-      and "pending"."resourceType" = 'agent'
+      and "pending"."resourceType" = + 'agent'
       and "earlier"."projectId" is null
       and "earlier"."agentId" = "pending"."resourceId"
     limit
@@ -1204,7 +1204,7 @@ from
       500
   ) as "pending"
   cross join "sessions" on "sessions"."organizationId" = "pending"."organizationId"
-  and "pending"."resourceType" = 'project'
+  and "pending"."resourceType" = + 'project'
   and "sessions"."projectId" = "pending"."resourceId"
 limit
   1000
@@ -1245,7 +1245,7 @@ where
           500
       ) as "pending"
       cross join "sessions" on "sessions"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'project'
+      and "pending"."resourceType" = + 'project'
       and "sessions"."projectId" = "pending"."resourceId"
       and exists (
         select
@@ -1254,7 +1254,7 @@ where
           "deletions"
         where
           "deletions"."organizationId" = "sessions"."organizationId"
-          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceType" = + 'session'
           and "deletions"."resourceId" = "sessions"."id"
       )
     limit
@@ -1314,7 +1314,7 @@ from
       500
   ) as "pending"
   cross join "pullRequests" on "pullRequests"."organizationId" = "pending"."organizationId"
-  and "pending"."resourceType" = 'project'
+  and "pending"."resourceType" = + 'project'
   and "pullRequests"."projectId" = "pending"."resourceId"
 limit
   1000
@@ -1355,7 +1355,7 @@ where
           500
       ) as "pending"
       cross join "pullRequests" on "pullRequests"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'project'
+      and "pending"."resourceType" = + 'project'
       and "pullRequests"."projectId" = "pending"."resourceId"
       and exists (
         select
@@ -1364,7 +1364,7 @@ where
           "deletions"
         where
           "deletions"."organizationId" = "pullRequests"."organizationId"
-          and "deletions"."resourceType" = 'pull_request'
+          and "deletions"."resourceType" = + 'pull_request'
           and "deletions"."resourceId" = "pullRequests"."id"
       )
     limit
@@ -1474,7 +1474,7 @@ where
           "deletions"
         where
           "deletions"."organizationId" = "schedules"."organizationId"
-          and "deletions"."resourceType" = 'schedule'
+          and "deletions"."resourceType" = + 'schedule'
           and "deletions"."resourceId" = "schedules"."id"
       )
     limit
@@ -1515,7 +1515,7 @@ from
       500
   ) as "pending"
   cross join "sessionFiles" on "sessionFiles"."organizationId" = "pending"."organizationId"
-  and "pending"."resourceType" = 'session'
+  and "pending"."resourceType" = + 'session'
   and "sessionFiles"."sessionId" = "pending"."resourceId"
   and "sessionFiles"."objectKey" is not null
 limit
@@ -1558,7 +1558,7 @@ where
           500
       ) as "pending"
       cross join "sessionFiles" on "sessionFiles"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'session'
+      and "pending"."resourceType" = + 'session'
       and "sessionFiles"."sessionId" = "pending"."resourceId"
       and (
         "sessionFiles"."objectKey" is null
@@ -1609,7 +1609,7 @@ from
       500
   ) as "pending"
   cross join "profilePictures" on "profilePictures"."organizationId" = "pending"."organizationId"
-  and "pending"."resourceType" = 'user'
+  and "pending"."resourceType" = + 'user'
   and "profilePictures"."userId" = "pending"."resourceId"
   and "profilePictures"."objectKey" is not null
 limit
@@ -1651,7 +1651,7 @@ where
           500
       ) as "pending"
       cross join "profilePictures" on "profilePictures"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'user'
+      and "pending"."resourceType" = + 'user'
       and "profilePictures"."userId" = "pending"."resourceId"
       and (
         "profilePictures"."objectKey" is null
@@ -1702,7 +1702,7 @@ from
       500
   ) as "pending"
   cross join "skillVersions" on "skillVersions"."organizationId" = "pending"."organizationId"
-  and "pending"."resourceType" = 'skill'
+  and "pending"."resourceType" = + 'skill'
   and "skillVersions"."skillId" = "pending"."resourceId"
   and "skillVersions"."objectKey" is not null
 limit
@@ -1745,7 +1745,7 @@ where
           500
       ) as "pending"
       cross join "skillVersions" on "skillVersions"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'skill'
+      and "pending"."resourceType" = + 'skill'
       and "skillVersions"."skillId" = "pending"."resourceId"
       and (
         "skillVersions"."objectKey" is null
@@ -1798,7 +1798,7 @@ where
           500
       ) as "pending"
       cross join "skillContents" on "skillContents"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'skill'
+      and "pending"."resourceType" = + 'skill'
       and "skillContents"."skillId" = "pending"."resourceId"
     limit
       1000
@@ -1839,7 +1839,7 @@ where
           500
       ) as "pending"
       cross join "runs" on "runs"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'schedule'
+      and "pending"."resourceType" = + 'schedule'
       and "runs"."scheduleId" = "pending"."resourceId"
     limit
       1000
@@ -1881,7 +1881,7 @@ where
           500
       ) as "pending"
       cross join "missedSpans" on "missedSpans"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'schedule'
+      and "pending"."resourceType" = + 'schedule'
       and "missedSpans"."scheduleId" = "pending"."resourceId"
     limit
       1000
@@ -1927,7 +1927,7 @@ where
           500
       ) as "pending"
       cross join "environmentVariables" on "environmentVariables"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'project'
+      and "pending"."resourceType" = + 'project'
       and "environmentVariables"."projectId" = "pending"."resourceId"
     limit
       1000
@@ -1973,7 +1973,7 @@ where
           500
       ) as "pending"
       cross join "variableRequests" on "variableRequests"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'project'
+      and "pending"."resourceType" = + 'project'
       and "variableRequests"."projectId" = "pending"."resourceId"
     limit
       1000
@@ -2059,7 +2059,7 @@ where
           500
       ) as "pending"
       cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'user'
+      and "pending"."resourceType" = + 'user'
       and "pins"."userId" = "pending"."resourceId"
     limit
       1000
@@ -2136,7 +2136,7 @@ where
       substr("environmentVariables"."sealedValue", 4),
       1,
       instr(substr("environmentVariables"."sealedValue", 4), '.') - 1
-    ) = :keyId
+    ) = + :keyId
     and "environmentVariables".rowid > :after
     and not exists (
       select
@@ -2198,7 +2198,7 @@ where
       substr("runEndpoints"."sealedSecret", 4),
       1,
       instr(substr("runEndpoints"."sealedSecret", 4), '.') - 1
-    ) = :keyId
+    ) = + :keyId
     and "runEndpoints".rowid > :after
     and not exists (
       select
@@ -2260,7 +2260,7 @@ where
       substr("runEndpoints"."previousSealedSecret", 4),
       1,
       instr(substr("runEndpoints"."previousSealedSecret", 4), '.') - 1
-    ) = :keyId
+    ) = + :keyId
     and "runEndpoints".rowid > :after
     and not exists (
       select
@@ -2318,7 +2318,7 @@ from
   "eventEndpoints"
 where
   (
-    substr(substr("eventEndpoints"."sealedUrl", 4), 1, instr(substr("eventEndpoints"."sealedUrl", 4), '.') - 1) = :keyId
+    substr(substr("eventEndpoints"."sealedUrl", 4), 1, instr(substr("eventEndpoints"."sealedUrl", 4), '.') - 1) = + :keyId
     and "eventEndpoints".rowid > :after
     and not exists (
       select
@@ -2380,7 +2380,7 @@ where
       substr("eventEndpoints"."sealedSecret", 4),
       1,
       instr(substr("eventEndpoints"."sealedSecret", 4), '.') - 1
-    ) = :keyId
+    ) = + :keyId
     and "eventEndpoints".rowid > :after
     and not exists (
       select
@@ -2442,7 +2442,7 @@ where
       substr("eventEndpoints"."previousSealedSecret", 4),
       1,
       instr(substr("eventEndpoints"."previousSealedSecret", 4), '.') - 1
-    ) = :keyId
+    ) = + :keyId
     and "eventEndpoints".rowid > :after
     and not exists (
       select

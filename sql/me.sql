@@ -22,7 +22,7 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -40,14 +40,14 @@ on conflict do nothing;
 -- endSearch
 delete from "objectSearches"
 where
-  "objectSearches"."startedAt" = :startedAt;
+  "objectSearches"."startedAt" = + :startedAt;
 
 -- saveCursor
 update "objectSearches"
 set
-  "cursor" = :searchCursor
+  "cursor" = + :searchCursor
 where
-  "objectSearches"."startedAt" = :startedAt;
+  "objectSearches"."startedAt" = + :startedAt;
 
 -- selectSearch
 select

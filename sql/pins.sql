@@ -28,14 +28,14 @@ from
   left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -56,7 +56,7 @@ where
               "sessions"
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
-              and "sessions"."id" = :resourceId
+              and "sessions"."id" = + :resourceId
               and case
                 when ("sessions"."organizationId", "sessions"."projectId") in (
                   select
@@ -84,7 +84,7 @@ where
               "pullRequests"
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
-              and "pullRequests"."id" = :resourceId
+              and "pullRequests"."id" = + :resourceId
               and case
                 when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                   select
@@ -249,14 +249,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -310,7 +310,7 @@ select
         "sessions"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
-        and "sessions"."id" = :resourceId
+        and "sessions"."id" = + :resourceId
         and case
           when ("sessions"."organizationId", "sessions"."projectId") in (
             select
@@ -338,7 +338,7 @@ select
         "pullRequests"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
-        and "pullRequests"."id" = :resourceId
+        and "pullRequests"."id" = + :resourceId
         and case
           when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
             select
@@ -385,11 +385,11 @@ from
   left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletePin
 delete from "pins"
@@ -403,13 +403,13 @@ where
         left join "pins" "own" on (
           "own"."organizationId" = "apiKeys"."organizationId"
           and "own"."userId" = "apiKeys"."userId"
-          and "own"."resourceType" = :resourceType
-          and "own"."resourceId" = :resourceId
+          and "own"."resourceType" = + :resourceType
+          and "own"."resourceId" = + :resourceId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -430,7 +430,7 @@ where
                   "sessions"
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
-                  and "sessions"."id" = :resourceId
+                  and "sessions"."id" = + :resourceId
                   and case
                     when ("sessions"."organizationId", "sessions"."projectId") in (
                       select
@@ -458,7 +458,7 @@ where
                   "pullRequests"
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                  and "pullRequests"."id" = :resourceId
+                  and "pullRequests"."id" = + :resourceId
                   and case
                     when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                       select
@@ -510,7 +510,7 @@ where
         "apiKeys"
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -523,8 +523,8 @@ where
           )
         )
     )
-    and "pins"."resourceType" = :resourceType
-    and "pins"."resourceId" = :resourceId
+    and "pins"."resourceType" = + :resourceType
+    and "pins"."resourceId" = + :resourceId
   )
 returning
   "resourceId";
@@ -576,14 +576,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -637,7 +637,7 @@ select
         "sessions"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
-        and "sessions"."id" = :resourceId
+        and "sessions"."id" = + :resourceId
         and case
           when ("sessions"."organizationId", "sessions"."projectId") in (
             select
@@ -665,7 +665,7 @@ select
         "pullRequests"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
-        and "pullRequests"."id" = :resourceId
+        and "pullRequests"."id" = + :resourceId
         and case
           when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
             select
@@ -712,11 +712,11 @@ from
   left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- place
 insert into
@@ -750,8 +750,8 @@ from
             "other"."organizationId" = "target"."organizationId"
             and "other"."userId" = "target"."userId"
             and not (
-              "other"."resourceType" = :resourceType
-              and "other"."resourceId" = :resourceId
+              "other"."resourceType" = + :resourceType
+              and "other"."resourceId" = + :resourceId
             )
             and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
           )
@@ -762,19 +762,19 @@ from
       left join "pins" "own" on (
         "own"."organizationId" = "apiKeys"."organizationId"
         and "own"."userId" = "apiKeys"."userId"
-        and "own"."resourceType" = :resourceType
-        and "own"."resourceId" = :resourceId
+        and "own"."resourceType" = + :resourceType
+        and "own"."resourceId" = + :resourceId
       )
       left join "pins" "target" on (
         "target"."organizationId" = "apiKeys"."organizationId"
         and "target"."userId" = "apiKeys"."userId"
-        and "target"."resourceType" = :targetType
-        and "target"."resourceId" = :targetId
+        and "target"."resourceType" = + :targetType
+        and "target"."resourceId" = + :targetId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -795,7 +795,7 @@ from
                 "sessions"
               where
                 "sessions"."organizationId" = "apiKeys"."organizationId"
-                and "sessions"."id" = :resourceId
+                and "sessions"."id" = + :resourceId
                 and case
                   when ("sessions"."organizationId", "sessions"."projectId") in (
                     select
@@ -823,7 +823,7 @@ from
                 "pullRequests"
               where
                 "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                and "pullRequests"."id" = :resourceId
+                and "pullRequests"."id" = + :resourceId
                 and case
                   when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                     select
@@ -876,7 +876,7 @@ from
                   "sessions"
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
-                  and "sessions"."id" = :targetId
+                  and "sessions"."id" = + :targetId
                   and case
                     when ("sessions"."organizationId", "sessions"."projectId") in (
                       select
@@ -904,7 +904,7 @@ from
                   "pullRequests"
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                  and "pullRequests"."id" = :targetId
+                  and "pullRequests"."id" = + :targetId
                   and case
                     when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                       select
@@ -1080,14 +1080,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -1141,7 +1141,7 @@ select
         "sessions"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
-        and "sessions"."id" = :resourceId
+        and "sessions"."id" = + :resourceId
         and case
           when ("sessions"."organizationId", "sessions"."projectId") in (
             select
@@ -1169,7 +1169,7 @@ select
         "pullRequests"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
-        and "pullRequests"."id" = :resourceId
+        and "pullRequests"."id" = + :resourceId
         and case
           when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
             select
@@ -1220,7 +1220,7 @@ select
           "sessions"
         where
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :targetId
+          and "sessions"."id" = + :targetId
           and case
             when ("sessions"."organizationId", "sessions"."projectId") in (
               select
@@ -1248,7 +1248,7 @@ select
           "pullRequests"
         where
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = :targetId
+          and "pullRequests"."id" = + :targetId
           and case
             when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
               select
@@ -1362,17 +1362,17 @@ from
   left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
   left join "pins" "target" on (
     "target"."organizationId" = "apiKeys"."organizationId"
     and "target"."userId" = "apiKeys"."userId"
-    and "target"."resourceType" = :targetType
-    and "target"."resourceId" = :targetId
+    and "target"."resourceType" = + :targetType
+    and "target"."resourceId" = + :targetId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- renumber
 insert into
@@ -1392,8 +1392,8 @@ from
   inner join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
   inner join "pins" on (
     "pins"."organizationId" = "own"."organizationId"
@@ -1402,7 +1402,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1431,8 +1431,8 @@ from
   left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
-    and "own"."resourceType" = :resourceType
-    and "own"."resourceId" = :resourceId
+    and "own"."resourceType" = + :resourceType
+    and "own"."resourceId" = + :resourceId
   )
   left join "sessions" on (
     "sessions"."organizationId" = "own"."organizationId"
@@ -1456,7 +1456,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1477,7 +1477,7 @@ where
               "sessions"
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
-              and "sessions"."id" = :resourceId
+              and "sessions"."id" = + :resourceId
               and case
                 when ("sessions"."organizationId", "sessions"."projectId") in (
                   select
@@ -1505,7 +1505,7 @@ where
               "pullRequests"
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
-              and "pullRequests"."id" = :resourceId
+              and "pullRequests"."id" = + :resourceId
               and case
                 when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                   select
@@ -1656,7 +1656,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1695,7 +1695,7 @@ where
                 from
                   "apiKeys"
                 where
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
               )
             )
         )

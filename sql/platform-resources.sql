@@ -50,15 +50,15 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
@@ -75,17 +75,17 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -198,18 +198,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -308,15 +308,15 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.retrieve
 select
@@ -330,17 +330,17 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -401,7 +401,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -449,7 +449,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -516,15 +516,15 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.deletion.copyDeleted
 insert into
@@ -574,17 +574,17 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -633,17 +633,17 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = + :agentId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'agent'
-          and "deletions"."resourceId" = :agentId
+          and "deletions"."resourceType" = + 'agent'
+          and "deletions"."resourceId" = + :agentId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -681,7 +681,7 @@ where
           )
         )
     )
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
 returning
   "id";
@@ -732,18 +732,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -838,15 +838,15 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.archive
 update "agents"
@@ -879,17 +879,17 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = + :agentId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'agent'
-          and "deletions"."resourceId" = :agentId
+          and "deletions"."resourceType" = + 'agent'
+          and "deletions"."resourceId" = + :agentId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -927,7 +927,7 @@ where
           )
         )
     )
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
 returning
   "id",
@@ -986,18 +986,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = + :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :agentId
+    and "deletions"."resourceType" = + 'agent'
+    and "deletions"."resourceId" = + :agentId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1118,15 +1118,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
@@ -1143,17 +1143,17 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1276,18 +1276,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1405,15 +1405,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.retrieve
 select
@@ -1427,17 +1427,17 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1510,7 +1510,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1561,7 +1561,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1638,15 +1638,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.deletion.copyDeleted
 insert into
@@ -1696,17 +1696,17 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1765,17 +1765,17 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = + :projectId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'project'
-          and "deletions"."resourceId" = :projectId
+          and "deletions"."resourceType" = + 'project'
+          and "deletions"."resourceId" = + :projectId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1823,7 +1823,7 @@ where
           )
         )
     )
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
 returning
   "id";
@@ -1874,18 +1874,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1972,7 +1972,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2043,15 +2043,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.archive
 update "projects"
@@ -2084,17 +2084,17 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = + :projectId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'project'
-          and "deletions"."resourceId" = :projectId
+          and "deletions"."resourceType" = + 'project'
+          and "deletions"."resourceId" = + :projectId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2142,7 +2142,7 @@ where
           )
         )
     )
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
 returning
   "id",
@@ -2201,18 +2201,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :projectId
+    and "deletions"."resourceType" = + 'project'
+    and "deletions"."resourceId" = + :projectId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2367,19 +2367,19 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
@@ -2396,21 +2396,21 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2561,22 +2561,22 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2731,15 +2731,15 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.retrieve
 select
@@ -2753,17 +2753,17 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2849,10 +2849,10 @@ from
   "apiKeys"
   left join "projects" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
+    and "named"."id" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.list
 select
@@ -2886,12 +2886,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2972,12 +2972,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3032,12 +3032,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3114,12 +3114,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3153,7 +3153,7 @@ from
                   )
                 )
             )
-            and "pullRequests"."projectId" = :projectId
+            and "pullRequests"."projectId" = + :projectId
             and "pullRequests"."id" > :cursor
           )
         order by
@@ -3201,12 +3201,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3240,7 +3240,7 @@ from
                   )
                 )
             )
-            and "pullRequests"."projectId" = :projectId
+            and "pullRequests"."projectId" = + :projectId
             and "pullRequests"."id" > :cursor
           )
         order by
@@ -3286,12 +3286,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3342,7 +3342,7 @@ from
         and (
           (
             :projectId is null
-            or "pullRequests"."projectId" = :projectId
+            or "pullRequests"."projectId" = + :projectId
           )
           and case
             when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
@@ -3379,12 +3379,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3442,12 +3442,12 @@ from
                         "apiKeys"
                         left join "projects" "named" on (
                           "named"."organizationId" = "apiKeys"."organizationId"
-                          and "named"."id" = :projectId
+                          and "named"."id" = + :projectId
                         )
                       where
                         (
                           (
-                            "apiKeys"."hash" = :caller.keyHash
+                            "apiKeys"."hash" = + :caller.keyHash
                             and case
                               when "apiKeys"."movedTo" is not null then 'moved'
                               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3552,19 +3552,19 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
     and "projects"."id" = "pullRequests"."projectId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.deletion.copyDeleted
 insert into
@@ -3614,12 +3614,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3628,7 +3628,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3697,12 +3697,12 @@ where
         "apiKeys"
         left join "pullRequests" on (
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = :pullRequestId
+          and "pullRequests"."id" = + :pullRequestId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'pull_request'
-          and "deletions"."resourceId" = :pullRequestId
+          and "deletions"."resourceType" = + 'pull_request'
+          and "deletions"."resourceId" = + :pullRequestId
         )
         left join "projects" on (
           "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3711,7 +3711,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3769,7 +3769,7 @@ where
           )
         )
     )
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
 returning
   "id";
@@ -3820,12 +3820,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :pullRequestId
+    and "pullRequests"."id" = + :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :pullRequestId
+    and "deletions"."resourceType" = + 'pull_request'
+    and "deletions"."resourceId" = + :pullRequestId
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3835,7 +3835,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3993,19 +3993,19 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
@@ -4022,21 +4022,21 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4187,22 +4187,22 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = + :projectId
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4357,15 +4357,15 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.retrieve
 select
@@ -4379,17 +4379,17 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4475,10 +4475,10 @@ from
   "apiKeys"
   left join "projects" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
+    and "named"."id" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.list
 select
@@ -4512,12 +4512,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4598,12 +4598,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4658,12 +4658,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4740,12 +4740,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4779,7 +4779,7 @@ from
                   )
                 )
             )
-            and "sessions"."projectId" = :projectId
+            and "sessions"."projectId" = + :projectId
             and "sessions"."id" > :cursor
           )
         order by
@@ -4827,12 +4827,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4866,7 +4866,7 @@ from
                   )
                 )
             )
-            and "sessions"."projectId" = :projectId
+            and "sessions"."projectId" = + :projectId
             and "sessions"."id" > :cursor
           )
         order by
@@ -4912,12 +4912,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4968,7 +4968,7 @@ from
         and (
           (
             :projectId is null
-            or "sessions"."projectId" = :projectId
+            or "sessions"."projectId" = + :projectId
           )
           and case
             when ("sessions"."organizationId", "sessions"."projectId") in (
@@ -5005,12 +5005,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5068,12 +5068,12 @@ from
                         "apiKeys"
                         left join "projects" "named" on (
                           "named"."organizationId" = "apiKeys"."organizationId"
-                          and "named"."id" = :projectId
+                          and "named"."id" = + :projectId
                         )
                       where
                         (
                           (
-                            "apiKeys"."hash" = :caller.keyHash
+                            "apiKeys"."hash" = + :caller.keyHash
                             and case
                               when "apiKeys"."movedTo" is not null then 'moved'
                               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5178,19 +5178,19 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
     and "projects"."id" = "sessions"."projectId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.deletion.copyDeleted
 insert into
@@ -5240,12 +5240,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -5254,7 +5254,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5323,12 +5323,12 @@ where
         "apiKeys"
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'session'
-          and "deletions"."resourceId" = :sessionId
+          and "deletions"."resourceType" = + 'session'
+          and "deletions"."resourceId" = + :sessionId
         )
         left join "projects" on (
           "projects"."organizationId" = "sessions"."organizationId"
@@ -5337,7 +5337,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5395,7 +5395,7 @@ where
           )
         )
     )
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
 returning
   "id";
@@ -5446,12 +5446,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -5461,7 +5461,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5587,15 +5587,15 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
@@ -5611,17 +5611,17 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5733,18 +5733,18 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5843,15 +5843,15 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.retrieve
 select
@@ -5864,17 +5864,17 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5933,7 +5933,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5980,7 +5980,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6039,7 +6039,7 @@ select
       (
         (
           "userKey"."organizationId" = "apiKeys"."organizationId"
-          and "userKey"."userId" = :userId
+          and "userKey"."userId" = + :userId
           and "userKey"."revokedAt" is null
         )
         and (
@@ -6098,15 +6098,15 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.deletion.copyDeleted
 insert into
@@ -6154,17 +6154,17 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6193,7 +6193,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = :userId
+              and "userKey"."userId" = + :userId
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6266,17 +6266,17 @@ where
         "apiKeys"
         left join "users" on (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = :userId
+          and "users"."id" = + :userId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'user'
-          and "deletions"."resourceId" = :userId
+          and "deletions"."resourceType" = + 'user'
+          and "deletions"."resourceId" = + :userId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6305,7 +6305,7 @@ where
                 (
                   (
                     "userKey"."organizationId" = "apiKeys"."organizationId"
-                    and "userKey"."userId" = :userId
+                    and "userKey"."userId" = + :userId
                     and "userKey"."revokedAt" is null
                   )
                   and (
@@ -6367,7 +6367,7 @@ where
           )
         )
     )
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
 returning
   "id";
@@ -6418,18 +6418,18 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :userId
+    and "deletions"."resourceType" = + 'user'
+    and "deletions"."resourceId" = + :userId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6458,7 +6458,7 @@ where
             (
               (
                 "userKey"."organizationId" = "apiKeys"."organizationId"
-                and "userKey"."userId" = :userId
+                and "userKey"."userId" = + :userId
                 and "userKey"."revokedAt" is null
               )
               and (
@@ -6582,14 +6582,14 @@ from
   "apiKeys"
   inner join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
-    and "invitations"."userId" = :userId
+    and "invitations"."userId" = + :userId
     and "invitations"."acceptedAt" is null
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6611,7 +6611,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = :userId
+              and "userKey"."userId" = + :userId
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6661,9 +6661,9 @@ where
         where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
-            and "deletions"."resourceType" = 'user'
-            and "deletions"."resourceId" = :userId
-            and "deletions"."deletedAt" = :now
+            and "deletions"."resourceType" = + 'user'
+            and "deletions"."resourceId" = + :userId
+            and "deletions"."deletedAt" = + :now
           )
       )
     )
@@ -6696,7 +6696,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6718,7 +6718,7 @@ where
               (
                 (
                   "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :userId
+                  and "userKey"."userId" = + :userId
                   and "userKey"."revokedAt" is null
                 )
                 and (
@@ -6768,14 +6768,14 @@ where
             where
               (
                 "deletions"."organizationId" = "apiKeys"."organizationId"
-                and "deletions"."resourceType" = 'user'
-                and "deletions"."resourceId" = :userId
-                and "deletions"."deletedAt" = :now
+                and "deletions"."resourceType" = + 'user'
+                and "deletions"."resourceId" = + :userId
+                and "deletions"."deletedAt" = + :now
               )
           )
         )
     )
-    and "invitations"."userId" = :userId
+    and "invitations"."userId" = + :userId
   );
 
 -- statements.deletion.recordIdentities
@@ -6824,14 +6824,14 @@ from
   "apiKeys"
   inner join "identities" indexed by "identitiesByUser" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."userId" = :userId
+    and "identities"."userId" = + :userId
     and "identities"."blockedAt" is null
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6853,7 +6853,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = :userId
+              and "userKey"."userId" = + :userId
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6903,9 +6903,9 @@ where
         where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
-            and "deletions"."resourceType" = 'user'
-            and "deletions"."resourceId" = :userId
-            and "deletions"."deletedAt" = :now
+            and "deletions"."resourceType" = + 'user'
+            and "deletions"."resourceId" = + :userId
+            and "deletions"."deletedAt" = + :now
           )
       )
     )
@@ -6945,7 +6945,7 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
+                "apiKeys"."hash" = + :caller.keyHash
                 and case
                   when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6967,7 +6967,7 @@ where
                   (
                     (
                       "userKey"."organizationId" = "apiKeys"."organizationId"
-                      and "userKey"."userId" = :userId
+                      and "userKey"."userId" = + :userId
                       and "userKey"."revokedAt" is null
                     )
                     and (
@@ -7017,14 +7017,14 @@ where
                 where
                   (
                     "deletions"."organizationId" = "apiKeys"."organizationId"
-                    and "deletions"."resourceType" = 'user'
-                    and "deletions"."resourceId" = :userId
-                    and "deletions"."deletedAt" = :now
+                    and "deletions"."resourceType" = + 'user'
+                    and "deletions"."resourceId" = + :userId
+                    and "deletions"."deletedAt" = + :now
                   )
               )
             )
         )
-        and "identities"."userId" = :userId
+        and "identities"."userId" = + :userId
         and "identities"."blockedAt" is null
       )
   );
@@ -7079,14 +7079,14 @@ from
   "apiKeys"
   inner join "apiKeys" "userKey" on (
     "userKey"."organizationId" = "apiKeys"."organizationId"
-    and "userKey"."userId" = :userId
+    and "userKey"."userId" = + :userId
     and "userKey"."revokedAt" is null
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -7108,7 +7108,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = :userId
+              and "userKey"."userId" = + :userId
               and "userKey"."revokedAt" is null
             )
             and (
@@ -7158,9 +7158,9 @@ where
         where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
-            and "deletions"."resourceType" = 'user'
-            and "deletions"."resourceId" = :userId
-            and "deletions"."deletedAt" = :now
+            and "deletions"."resourceType" = + 'user'
+            and "deletions"."resourceId" = + :userId
+            and "deletions"."deletedAt" = + :now
           )
       )
     )
@@ -7184,7 +7184,7 @@ where
 -- statements.deletion.revokeUserKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   (
     "apiKeys"."organizationId" = (
@@ -7195,7 +7195,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -7217,7 +7217,7 @@ where
               (
                 (
                   "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :userId
+                  and "userKey"."userId" = + :userId
                   and "userKey"."revokedAt" is null
                 )
                 and (
@@ -7267,13 +7267,13 @@ where
             where
               (
                 "deletions"."organizationId" = "apiKeys"."organizationId"
-                and "deletions"."resourceType" = 'user'
-                and "deletions"."resourceId" = :userId
-                and "deletions"."deletedAt" = :now
+                and "deletions"."resourceType" = + 'user'
+                and "deletions"."resourceId" = + :userId
+                and "deletions"."deletedAt" = + :now
               )
           )
         )
     )
-    and "apiKeys"."userId" = :userId
+    and "apiKeys"."userId" = + :userId
     and "apiKeys"."revokedAt" is null
   );

@@ -10,7 +10,7 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
@@ -20,7 +20,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -55,7 +55,7 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
@@ -65,7 +65,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -81,7 +81,7 @@ where
       and ("users"."id" = "apiKeys"."userId")
       and (
         (
-          "profilePictures"."uploadingObjectKey" = :objectKey
+          "profilePictures"."uploadingObjectKey" = + :objectKey
           and "profilePictures"."leaseExpiresAt" > :now
         )
       )
@@ -100,12 +100,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -152,14 +152,14 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
     and "profilePictures"."userId" = "users"."id"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletePicture
 delete from "profilePictures"
@@ -172,7 +172,7 @@ where
         "apiKeys"
         left join "users" on (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = :userId
+          and "users"."id" = + :userId
         )
         left join "profilePictures" on (
           "profilePictures"."organizationId" = "users"."organizationId"
@@ -181,7 +181,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -203,7 +203,7 @@ where
           )
         )
     )
-    and "profilePictures"."userId" = :userId
+    and "profilePictures"."userId" = + :userId
   )
 returning
   "objectKey";
@@ -255,14 +255,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -312,12 +312,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -340,11 +340,11 @@ set
 -- putPicture
 update "profilePictures"
 set
-  "objectKey" = :objectKey,
-  "contentType" = :contentType,
-  "uploadingObjectKey" = null,
-  "leaseExpiresAt" = null,
-  "updatedAt" = :now
+  "objectKey" = + :objectKey,
+  "contentType" = + :contentType,
+  "uploadingObjectKey" = + null,
+  "leaseExpiresAt" = + null,
+  "updatedAt" = + :now
 where
   (
     "profilePictures"."organizationId" = (
@@ -354,7 +354,7 @@ where
         "apiKeys"
         left join "users" on (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = :userId
+          and "users"."id" = + :userId
         )
         left join "profilePictures" on (
           "profilePictures"."organizationId" = "users"."organizationId"
@@ -363,7 +363,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -379,13 +379,13 @@ where
           and ("users"."id" = "apiKeys"."userId")
           and (
             (
-              "profilePictures"."uploadingObjectKey" = :objectKey
+              "profilePictures"."uploadingObjectKey" = + :objectKey
               and "profilePictures"."leaseExpiresAt" > :now
             )
           )
         )
     )
-    and "profilePictures"."userId" = :userId
+    and "profilePictures"."userId" = + :userId
   )
 returning
   "updatedAt";
@@ -437,14 +437,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -496,14 +496,14 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
     and "profilePictures"."userId" = "users"."id"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- recordable.check
 select
@@ -531,14 +531,14 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
     and "profilePictures"."userId" = "users"."id"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- removeRecordedFromOrphans
 delete from "orphanedObjects"
@@ -557,7 +557,7 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -577,7 +577,7 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -590,7 +590,7 @@ where
               )
             )
         )
-        and "profilePictures"."objectKey" = :objectKey
+        and "profilePictures"."objectKey" = + :objectKey
       )
   );
 
@@ -602,7 +602,7 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
   left join "profilePictures" on (
     "profilePictures"."organizationId" = "users"."organizationId"
@@ -611,7 +611,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -652,7 +652,7 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :userId
+    and "users"."id" = + :userId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;

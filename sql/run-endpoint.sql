@@ -25,7 +25,7 @@ from
   "apiKeys"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteEndpoint
 delete from "runEndpoints"
@@ -39,7 +39,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -105,14 +105,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -166,7 +166,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -180,13 +180,13 @@ where
       )
       and ("apiKeys"."projectIds" is null)
     )
-    and "apiKeys"."organizationId" = :sealedFor
+    and "apiKeys"."organizationId" = + :sealedFor
   )
 on conflict ("runEndpoints"."organizationId") do update
 set
   "url" = excluded."url",
   "updatedAt" = excluded."updatedAt",
-  "slowUntil" = null
+  "slowUntil" = + null
 where
   ("runEndpoints"."url" is not excluded."url")
 returning
@@ -196,7 +196,7 @@ returning
   end as "previousSecretExpiresAt",
   "createdAt",
   "updatedAt",
-  "sealedSecret" = :sealedSecret as "hasNewSecret";
+  "sealedSecret" = + :sealedSecret as "hasNewSecret";
 
 -- putEndpoint.recording
 insert into
@@ -245,14 +245,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -308,17 +308,17 @@ from
   "apiKeys"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- rotateSecret
 update "runEndpoints"
 set
-  "sealedSecret" = :sealedSecret,
+  "sealedSecret" = + :sealedSecret,
   "previousSealedSecret" = case
     when :expiresAt is not null then "runEndpoints"."sealedSecret"
   end,
-  "previousExpiresAt" = :expiresAt,
-  "updatedAt" = :now
+  "previousExpiresAt" = + :expiresAt,
+  "updatedAt" = + :now
 where
   (
     "runEndpoints"."organizationId" = (
@@ -330,7 +330,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -352,7 +352,7 @@ where
           )
         )
     )
-    and "runEndpoints"."organizationId" = :sealedFor
+    and "runEndpoints"."organizationId" = + :sealedFor
   )
 returning
   "url",
@@ -409,14 +409,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -457,7 +457,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -481,18 +481,18 @@ select
   end as "previousSecretExpiresAt",
   "runEndpoints"."createdAt",
   "runEndpoints"."updatedAt",
-  "runEndpoints"."sealedSecret" = :sealedSecret as "hasNewSecret"
+  "runEndpoints"."sealedSecret" = + :sealedSecret as "hasNewSecret"
 from
   "apiKeys"
   inner join "runEndpoints" on (
     "runEndpoints"."organizationId" = "apiKeys"."organizationId"
-    and "runEndpoints"."url" = :url
+    and "runEndpoints"."url" = + :url
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -507,7 +507,7 @@ where
       and ("apiKeys"."projectIds" is null)
     )
     and (
-      "apiKeys"."organizationId" = :sealedFor
+      "apiKeys"."organizationId" = + :sealedFor
       and changes() = 0
     )
   );
@@ -535,4 +535,4 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;

@@ -45,36 +45,36 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- acknowledge
 update "runs"
 set
-  "status" = 'delivered',
+  "status" = + 'delivered',
   "attempts" = max(
     "runs"."attempts",
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
-  "nextAttemptAt" = null,
-  "claimId" = null,
+  "nextAttemptAt" = + null,
+  "claimId" = + null,
   "checkAt" = (
     select
       strftime('%Y-%m-%dT%H:%M:%fZ', :now, "maxRunSeconds" || ' seconds') as "value"
@@ -86,8 +86,8 @@ set
         and "schedules"."id" = "runs"."scheduleId"
       )
   ),
-  "startedAt" = :now,
-  "updatedAt" = :now
+  "startedAt" = + :now,
+  "updatedAt" = + :now
 where
   (
     "runs"."organizationId" = (
@@ -97,26 +97,26 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -162,8 +162,8 @@ where
           )
         )
     )
-    and "runs"."status" = 'pending'
-    and "runs"."id" = :runId
+    and "runs"."status" = + 'pending'
+    and "runs"."id" = + :runId
   );
 
 -- acknowledge.recording
@@ -216,19 +216,19 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
@@ -236,7 +236,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -282,7 +282,7 @@ where
       )
     )
     and (
-      "runs"."status" = 'pending'
+      "runs"."status" = + 'pending'
       and (
         not :event.isRepeatable
         or not exists (
@@ -350,24 +350,24 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentScheduleRuns.list
 select
@@ -380,20 +380,20 @@ select
       "apiKeys"
       left join "agents" on (
         "agents"."organizationId" = "apiKeys"."organizationId"
-        and "agents"."id" = :parentId
+        and "agents"."id" = + :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'agent'
-          and "schedules"."parentId" = :parentId
+          and "schedules"."parentType" = + 'agent'
+          and "schedules"."parentId" = + :parentId
         )
-        and "schedules"."id" = :scheduleId
+        and "schedules"."id" = + :scheduleId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -443,20 +443,20 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'agent'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -472,7 +472,7 @@ where
           and ("schedules"."id" is not null)
         )
     )
-    and "runs"."scheduleId" = :scheduleId
+    and "runs"."scheduleId" = + :scheduleId
     and "runs"."scheduledAt" < :before
   )
 order by
@@ -527,14 +527,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -560,14 +560,14 @@ select
         "runs" "previous"
       where
         (
-          "schedules"."overlap" = 'skip'
+          "schedules"."overlap" = + 'skip'
           and "previous"."organizationId" = "schedules"."organizationId"
           and "previous"."scheduleId" = "schedules"."id"
           and "previous"."scheduledAt" = "schedules"."lastRunAt"
           and (
-            "previous"."status" = 'pending'
+            "previous"."status" = + 'pending'
             or (
-              "previous"."status" = 'delivered'
+              "previous"."status" = + 'delivered'
               and max(
                 coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -595,14 +595,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -646,20 +646,20 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -727,19 +727,19 @@ from
   "apiKeys"
   inner join "schedules" on (
     "schedules"."organizationId" = "apiKeys"."organizationId"
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -779,28 +779,28 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'agent'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
         inner join "runs" on (
           (
             "runs"."organizationId" = "schedules"."organizationId"
             and "runs"."scheduleId" = "schedules"."id"
           )
-          and "runs"."scheduledAt" = :scheduledAt
+          and "runs"."scheduledAt" = + :scheduledAt
           and "runs"."status" <> 'skipped'
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -817,7 +817,7 @@ where
           and ("agents"."archivedAt" is null)
         )
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   );
 
 -- agentScheduleRuns.selectCreated
@@ -852,15 +852,15 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   inner join "runs" on (
     (
@@ -877,20 +877,20 @@ from
           (
             "earlier"."organizationId" = "schedules"."organizationId"
             and "earlier"."scheduleId" = "schedules"."id"
-            and "earlier"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :scheduledAt
     )
     and (
       :idempotencyKey is null
-      or "runs"."idempotencyKey" = :idempotencyKey
+      or "runs"."idempotencyKey" = + :idempotencyKey
     )
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -973,12 +973,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1027,12 +1027,12 @@ from
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -1043,16 +1043,16 @@ from
             :projectId is null
             or (
               "runs"."parentType" = 'project'
-              and "runs"."parentId" = :projectId
+              and "runs"."parentId" = + :projectId
             )
           )
           and (
             :status is null
-            or "runs"."status" = :status
+            or "runs"."status" = + :status
           )
           and (
             :scheduleId is null
-            or "runs"."scheduleId" = :scheduleId
+            or "runs"."scheduleId" = + :scheduleId
           )
         )
         and (
@@ -1100,12 +1100,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1164,12 +1164,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1305,12 +1305,12 @@ from
                   "apiKeys"
                   left join "projects" "named" on (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :projectId
+                    and "named"."id" = + :projectId
                   )
                 where
                   (
                     (
-                      "apiKeys"."hash" = :caller.keyHash
+                      "apiKeys"."hash" = + :caller.keyHash
                       and case
                         when "apiKeys"."movedTo" is not null then 'moved'
                         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1355,12 +1355,12 @@ from
             and "schedules"."id" = "runs"."scheduleId"
           )
           left join "projects" on (
-            "runs"."parentType" = 'project'
+            "runs"."parentType" = + 'project'
             and "projects"."organizationId" = "runs"."organizationId"
             and "projects"."id" = "runs"."parentId"
           )
           left join "agents" on (
-            "runs"."parentType" = 'agent'
+            "runs"."parentType" = + 'agent'
             and "agents"."organizationId" = "runs"."organizationId"
             and "agents"."id" = "runs"."parentId"
           )
@@ -1387,12 +1387,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1439,12 +1439,12 @@ from
                           "apiKeys"
                           left join "projects" "named" on (
                             "named"."organizationId" = "apiKeys"."organizationId"
-                            and "named"."id" = :projectId
+                            and "named"."id" = + :projectId
                           )
                         where
                           (
                             (
-                              "apiKeys"."hash" = :caller.keyHash
+                              "apiKeys"."hash" = + :caller.keyHash
                               and case
                                 when "apiKeys"."movedTo" is not null then 'moved'
                                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1544,12 +1544,12 @@ from
                     and "schedules"."id" = "busy"."scheduleId"
                   )
                   left join "projects" on (
-                    "schedules"."parentType" = 'project'
+                    "schedules"."parentType" = + 'project'
                     and "projects"."organizationId" = "schedules"."organizationId"
                     and "projects"."id" = "schedules"."parentId"
                   )
                   left join "agents" on (
-                    "schedules"."parentType" = 'agent'
+                    "schedules"."parentType" = + 'agent'
                     and "agents"."organizationId" = "schedules"."organizationId"
                     and "agents"."id" = "schedules"."parentId"
                   )
@@ -1669,12 +1669,12 @@ from
                 and "schedules"."id" = "runs"."scheduleId"
               )
               left join "projects" on (
-                "runs"."parentType" = 'project'
+                "runs"."parentType" = + 'project'
                 and "projects"."organizationId" = "runs"."organizationId"
                 and "projects"."id" = "runs"."parentId"
               )
               left join "agents" on (
-                "runs"."parentType" = 'agent'
+                "runs"."parentType" = + 'agent'
                 and "agents"."organizationId" = "runs"."organizationId"
                 and "agents"."id" = "runs"."parentId"
               )
@@ -1687,16 +1687,16 @@ from
 -- claimOfAll.claim
 update "runs"
 set
-  "status" = 'delivered',
+  "status" = + 'delivered',
   "attempts" = "runs"."attempts" + 1,
-  "claimId" = :claimId,
+  "claimId" = + :claimId,
   "claimedBy" = (
     select
       json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
     from
       "apiKeys"
     where
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
   ),
   "checkAt" = (
     select
@@ -1712,8 +1712,8 @@ set
         and "schedules"."id" = "runs"."scheduleId"
       )
   ),
-  "startedAt" = :now,
-  "updatedAt" = :now
+  "startedAt" = + :now,
+  "updatedAt" = + :now
 where
   ("runs"."organizationId", "runs"."id") in (
     select
@@ -1737,12 +1737,12 @@ where
                   "apiKeys"
                   left join "projects" "named" on (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :projectId
+                    and "named"."id" = + :projectId
                   )
                 where
                   (
                     (
-                      "apiKeys"."hash" = :caller.keyHash
+                      "apiKeys"."hash" = + :caller.keyHash
                       and case
                         when "apiKeys"."movedTo" is not null then 'moved'
                         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1787,12 +1787,12 @@ where
             and "schedules"."id" = "runs"."scheduleId"
           )
           left join "projects" on (
-            "runs"."parentType" = 'project'
+            "runs"."parentType" = + 'project'
             and "projects"."organizationId" = "runs"."organizationId"
             and "projects"."id" = "runs"."parentId"
           )
           left join "agents" on (
-            "runs"."parentType" = 'agent'
+            "runs"."parentType" = + 'agent'
             and "agents"."organizationId" = "runs"."organizationId"
             and "agents"."id" = "runs"."parentId"
           )
@@ -1819,12 +1819,12 @@ where
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1871,12 +1871,12 @@ where
                           "apiKeys"
                           left join "projects" "named" on (
                             "named"."organizationId" = "apiKeys"."organizationId"
-                            and "named"."id" = :projectId
+                            and "named"."id" = + :projectId
                           )
                         where
                           (
                             (
-                              "apiKeys"."hash" = :caller.keyHash
+                              "apiKeys"."hash" = + :caller.keyHash
                               and case
                                 when "apiKeys"."movedTo" is not null then 'moved'
                                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1976,12 +1976,12 @@ where
                     and "schedules"."id" = "busy"."scheduleId"
                   )
                   left join "projects" on (
-                    "schedules"."parentType" = 'project'
+                    "schedules"."parentType" = + 'project'
                     and "projects"."organizationId" = "schedules"."organizationId"
                     and "projects"."id" = "schedules"."parentId"
                   )
                   left join "agents" on (
-                    "schedules"."parentType" = 'agent'
+                    "schedules"."parentType" = + 'agent'
                     and "agents"."organizationId" = "schedules"."organizationId"
                     and "agents"."id" = "schedules"."parentId"
                   )
@@ -2048,12 +2048,12 @@ where
                 and "schedules"."id" = "runs"."scheduleId"
               )
               left join "projects" on (
-                "runs"."parentType" = 'project'
+                "runs"."parentType" = + 'project'
                 and "projects"."organizationId" = "runs"."organizationId"
                 and "projects"."id" = "runs"."parentId"
               )
               left join "agents" on (
-                "runs"."parentType" = 'agent'
+                "runs"."parentType" = + 'agent'
                 and "agents"."organizationId" = "runs"."organizationId"
                 and "agents"."id" = "runs"."parentId"
               )
@@ -2133,12 +2133,12 @@ from
                   "apiKeys"
                   left join "projects" "named" on (
                     "named"."organizationId" = "apiKeys"."organizationId"
-                    and "named"."id" = :projectId
+                    and "named"."id" = + :projectId
                   )
                 where
                   (
                     (
-                      "apiKeys"."hash" = :caller.keyHash
+                      "apiKeys"."hash" = + :caller.keyHash
                       and case
                         when "apiKeys"."movedTo" is not null then 'moved'
                         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2183,12 +2183,12 @@ from
             and "schedules"."id" = "runs"."scheduleId"
           )
           left join "projects" on (
-            "runs"."parentType" = 'project'
+            "runs"."parentType" = + 'project'
             and "projects"."organizationId" = "runs"."organizationId"
             and "projects"."id" = "runs"."parentId"
           )
           left join "agents" on (
-            "runs"."parentType" = 'agent'
+            "runs"."parentType" = + 'agent'
             and "agents"."organizationId" = "runs"."organizationId"
             and "agents"."id" = "runs"."parentId"
           )
@@ -2215,12 +2215,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2267,12 +2267,12 @@ from
                           "apiKeys"
                           left join "projects" "named" on (
                             "named"."organizationId" = "apiKeys"."organizationId"
-                            and "named"."id" = :projectId
+                            and "named"."id" = + :projectId
                           )
                         where
                           (
                             (
-                              "apiKeys"."hash" = :caller.keyHash
+                              "apiKeys"."hash" = + :caller.keyHash
                               and case
                                 when "apiKeys"."movedTo" is not null then 'moved'
                                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2372,12 +2372,12 @@ from
                     and "schedules"."id" = "busy"."scheduleId"
                   )
                   left join "projects" on (
-                    "schedules"."parentType" = 'project'
+                    "schedules"."parentType" = + 'project'
                     and "projects"."organizationId" = "schedules"."organizationId"
                     and "projects"."id" = "schedules"."parentId"
                   )
                   left join "agents" on (
-                    "schedules"."parentType" = 'agent'
+                    "schedules"."parentType" = + 'agent'
                     and "agents"."organizationId" = "schedules"."organizationId"
                     and "agents"."id" = "schedules"."parentId"
                   )
@@ -2444,12 +2444,12 @@ from
                 and "schedules"."id" = "runs"."scheduleId"
               )
               left join "projects" on (
-                "runs"."parentType" = 'project'
+                "runs"."parentType" = + 'project'
                 and "projects"."organizationId" = "runs"."organizationId"
                 and "projects"."id" = "runs"."parentId"
               )
               left join "agents" on (
-                "runs"."parentType" = 'agent'
+                "runs"."parentType" = + 'agent'
                 and "agents"."organizationId" = "runs"."organizationId"
                 and "agents"."id" = "runs"."parentId"
               )
@@ -2465,7 +2465,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2521,12 +2521,12 @@ from
               "apiKeys"
               left join "projects" "named" on (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :projectId
+                and "named"."id" = + :projectId
               )
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2591,7 +2591,7 @@ from
                   "following"."organizationId" = "busy"."organizationId"
                   and (
                     "following"."parentType" = 'project'
-                    and "following"."parentId" = :projectId
+                    and "following"."parentId" = + :projectId
                   )
                   and "following"."id" > "busy"."scheduleId"
                 order by
@@ -2622,12 +2622,12 @@ from
             and "schedules"."id" = "busy"."scheduleId"
           )
           left join "projects" on (
-            "schedules"."parentType" = 'project'
+            "schedules"."parentType" = + 'project'
             and "projects"."organizationId" = "schedules"."organizationId"
             and "projects"."id" = "schedules"."parentId"
           )
           left join "agents" on (
-            "schedules"."parentType" = 'agent'
+            "schedules"."parentType" = + 'agent'
             and "agents"."organizationId" = "schedules"."organizationId"
             and "agents"."id" = "schedules"."parentId"
           )
@@ -2656,7 +2656,7 @@ from
             )
             and (
               "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :projectId
+              and "schedules"."parentId" = + :projectId
             )
           )
         union all
@@ -2753,12 +2753,12 @@ from
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -2767,16 +2767,16 @@ from
 -- claimOfProject.claim
 update "runs"
 set
-  "status" = 'delivered',
+  "status" = + 'delivered',
   "attempts" = "runs"."attempts" + 1,
-  "claimId" = :claimId,
+  "claimId" = + :claimId,
   "claimedBy" = (
     select
       json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
     from
       "apiKeys"
     where
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
   ),
   "checkAt" = (
     select
@@ -2792,8 +2792,8 @@ set
         and "schedules"."id" = "runs"."scheduleId"
       )
   ),
-  "startedAt" = :now,
-  "updatedAt" = :now
+  "startedAt" = + :now,
+  "updatedAt" = + :now
 where
   ("runs"."organizationId", "runs"."id") in (
     with recursive
@@ -2806,12 +2806,12 @@ where
               "apiKeys"
               left join "projects" "named" on (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :projectId
+                and "named"."id" = + :projectId
               )
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2876,7 +2876,7 @@ where
                   "following"."organizationId" = "busy"."organizationId"
                   and (
                     "following"."parentType" = 'project'
-                    and "following"."parentId" = :projectId
+                    and "following"."parentId" = + :projectId
                   )
                   and "following"."id" > "busy"."scheduleId"
                 order by
@@ -2907,12 +2907,12 @@ where
             and "schedules"."id" = "busy"."scheduleId"
           )
           left join "projects" on (
-            "schedules"."parentType" = 'project'
+            "schedules"."parentType" = + 'project'
             and "projects"."organizationId" = "schedules"."organizationId"
             and "projects"."id" = "schedules"."parentId"
           )
           left join "agents" on (
-            "schedules"."parentType" = 'agent'
+            "schedules"."parentType" = + 'agent'
             and "agents"."organizationId" = "schedules"."organizationId"
             and "agents"."id" = "schedules"."parentId"
           )
@@ -2941,7 +2941,7 @@ where
             )
             and (
               "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :projectId
+              and "schedules"."parentId" = + :projectId
             )
           )
         union all
@@ -2985,12 +2985,12 @@ where
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -3055,12 +3055,12 @@ from
               "apiKeys"
               left join "projects" "named" on (
                 "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :projectId
+                and "named"."id" = + :projectId
               )
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3125,7 +3125,7 @@ from
                   "following"."organizationId" = "busy"."organizationId"
                   and (
                     "following"."parentType" = 'project'
-                    and "following"."parentId" = :projectId
+                    and "following"."parentId" = + :projectId
                   )
                   and "following"."id" > "busy"."scheduleId"
                 order by
@@ -3156,12 +3156,12 @@ from
             and "schedules"."id" = "busy"."scheduleId"
           )
           left join "projects" on (
-            "schedules"."parentType" = 'project'
+            "schedules"."parentType" = + 'project'
             and "projects"."organizationId" = "schedules"."organizationId"
             and "projects"."id" = "schedules"."parentId"
           )
           left join "agents" on (
-            "schedules"."parentType" = 'agent'
+            "schedules"."parentType" = + 'agent'
             and "agents"."organizationId" = "schedules"."organizationId"
             and "agents"."id" = "schedules"."parentId"
           )
@@ -3190,7 +3190,7 @@ from
             )
             and (
               "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :projectId
+              and "schedules"."parentId" = + :projectId
             )
           )
         union all
@@ -3234,12 +3234,12 @@ from
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -3251,7 +3251,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3348,10 +3348,10 @@ select
   or "runs"."claimId" is null
   or "runs"."status" = 'pending' as "namesClaim",
   :claimId is null
-  or "runs"."claimId" is :claimId as "isOfClaim",
+  or "runs"."claimId" is + :claimId as "isOfClaim",
   (
     "runs"."status" in ('pending', 'delivered')
-    or "runs"."status" = :outcome
+    or "runs"."status" = + :outcome
     and coalesce("runs"."failure", 'task') = 'task'
   ) as "hasNoOtherOutcome",
   not (
@@ -3381,33 +3381,33 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- complete
 update "runs"
 set
-  "status" = :outcome,
+  "status" = + :outcome,
   "failure" = case :outcome
     when 'failed' then 'task'
   end,
@@ -3416,14 +3416,14 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
-  "nextAttemptAt" = null,
-  "claimId" = :claimId,
-  "checkAt" = null,
+  "nextAttemptAt" = + null,
+  "claimId" = + :claimId,
+  "checkAt" = + null,
   "startedAt" = coalesce("runs"."startedAt", :now),
-  "finishedAt" = :now,
-  "message" = :message,
-  "sessionId" = :sessionId,
-  "updatedAt" = :now
+  "finishedAt" = + :now,
+  "message" = + :message,
+  "sessionId" = + :sessionId,
+  "updatedAt" = + :now
 where
   (
     "runs"."organizationId" = (
@@ -3433,30 +3433,30 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3526,12 +3526,12 @@ where
           )
           and (
             :claimId is null
-            or "runs"."claimId" is :claimId
+            or "runs"."claimId" is + :claimId
           )
           and (
             (
               "runs"."status" in ('pending', 'delivered')
-              or "runs"."status" = :outcome
+              or "runs"."status" = + :outcome
               and coalesce("runs"."failure", 'task') = 'task'
             )
           )
@@ -3564,7 +3564,7 @@ where
           )
         )
     )
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
     and "runs"."status" in ('pending', 'delivered')
   );
 
@@ -3618,31 +3618,31 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3712,12 +3712,12 @@ where
       )
       and (
         :claimId is null
-        or "runs"."claimId" is :claimId
+        or "runs"."claimId" is + :claimId
       )
       and (
         (
           "runs"."status" in ('pending', 'delivered')
-          or "runs"."status" = :outcome
+          or "runs"."status" = + :outcome
           and coalesce("runs"."failure", 'task') = 'task'
         )
       )
@@ -3806,17 +3806,17 @@ from
   "apiKeys"
   left join "projects" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
+    and "named"."id" = + :projectId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- pauseIfFailing
 update "schedules"
 set
-  "enabledAt" = null,
-  "nextRunAt" = null,
-  "updatedAt" = :now,
+  "enabledAt" = + null,
+  "nextRunAt" = + null,
+  "updatedAt" = + :now,
   "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
     when 1 then 'A run failed.'
     else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
@@ -3830,30 +3830,30 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3923,12 +3923,12 @@ where
           )
           and (
             :claimId is null
-            or "runs"."claimId" is :claimId
+            or "runs"."claimId" is + :claimId
           )
           and (
             (
               "runs"."status" in ('pending', 'delivered')
-              or "runs"."status" = :outcome
+              or "runs"."status" = + :outcome
               and coalesce("runs"."failure", 'task') = 'task'
             )
           )
@@ -3968,31 +3968,31 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4062,12 +4062,12 @@ where
             )
             and (
               :claimId is null
-              or "runs"."claimId" is :claimId
+              or "runs"."claimId" is + :claimId
             )
             and (
               (
                 "runs"."status" in ('pending', 'delivered')
-                or "runs"."status" = :outcome
+                or "runs"."status" = + :outcome
                 and coalesce("runs"."failure", 'task') = 'task'
               )
             )
@@ -4099,7 +4099,7 @@ where
               )
             )
           )
-          and "runs"."finishedAt" = :now
+          and "runs"."finishedAt" = + :now
         )
     )
     and :outcome = 'failed'
@@ -4212,21 +4212,21 @@ from
       where
         (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
     )
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -4320,12 +4320,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4375,12 +4375,12 @@ from
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -4391,16 +4391,16 @@ from
             :projectId is null
             or (
               "runs"."parentType" = 'project'
-              and "runs"."parentId" = :projectId
+              and "runs"."parentId" = + :projectId
             )
           )
           and (
             :status is null
-            or "runs"."status" = :status
+            or "runs"."status" = + :status
           )
           and (
             :scheduleId is null
-            or "runs"."scheduleId" = :scheduleId
+            or "runs"."scheduleId" = + :scheduleId
           )
         )
         and (
@@ -4448,12 +4448,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4513,12 +4513,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4574,20 +4574,20 @@ select
       "apiKeys"
       left join "projects" on (
         "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :parentId
+        and "projects"."id" = + :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'project'
-          and "schedules"."parentId" = :parentId
+          and "schedules"."parentType" = + 'project'
+          and "schedules"."parentId" = + :parentId
         )
-        and "schedules"."id" = :scheduleId
+        and "schedules"."id" = + :scheduleId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4648,20 +4648,20 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'project'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4688,7 +4688,7 @@ where
           and ("schedules"."id" is not null)
         )
     )
-    and "runs"."scheduleId" = :scheduleId
+    and "runs"."scheduleId" = + :scheduleId
     and "runs"."scheduledAt" < :before
   )
 order by
@@ -4743,14 +4743,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -4776,14 +4776,14 @@ select
         "runs" "previous"
       where
         (
-          "schedules"."overlap" = 'skip'
+          "schedules"."overlap" = + 'skip'
           and "previous"."organizationId" = "schedules"."organizationId"
           and "previous"."scheduleId" = "schedules"."id"
           and "previous"."scheduledAt" = "schedules"."lastRunAt"
           and (
-            "previous"."status" = 'pending'
+            "previous"."status" = + 'pending'
             or (
-              "previous"."status" = 'delivered'
+              "previous"."status" = + 'delivered'
               and max(
                 coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -4811,14 +4811,14 @@ select
             "runs" "previous"
           where
             (
-              "schedules"."overlap" = 'skip'
+              "schedules"."overlap" = + 'skip'
               and "previous"."organizationId" = "schedules"."organizationId"
               and "previous"."scheduleId" = "schedules"."id"
               and "previous"."scheduledAt" = "schedules"."lastRunAt"
               and (
-                "previous"."status" = 'pending'
+                "previous"."status" = + 'pending'
                 or (
-                  "previous"."status" = 'delivered'
+                  "previous"."status" = + 'delivered'
                   and max(
                     coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
@@ -4862,20 +4862,20 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4954,19 +4954,19 @@ from
   "apiKeys"
   inner join "schedules" on (
     "schedules"."organizationId" = "apiKeys"."organizationId"
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -5006,28 +5006,28 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'project'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
         inner join "runs" on (
           (
             "runs"."organizationId" = "schedules"."organizationId"
             and "runs"."scheduleId" = "schedules"."id"
           )
-          and "runs"."scheduledAt" = :scheduledAt
+          and "runs"."scheduledAt" = + :scheduledAt
           and "runs"."status" <> 'skipped'
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5055,7 +5055,7 @@ where
           and ("projects"."archivedAt" is null)
         )
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   );
 
 -- projectScheduleRuns.selectCreated
@@ -5090,15 +5090,15 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   inner join "runs" on (
     (
@@ -5115,20 +5115,20 @@ from
           (
             "earlier"."organizationId" = "schedules"."organizationId"
             and "earlier"."scheduleId" = "schedules"."id"
-            and "earlier"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :scheduledAt
     )
     and (
       :idempotencyKey is null
-      or "runs"."idempotencyKey" = :idempotencyKey
+      or "runs"."idempotencyKey" = + :idempotencyKey
     )
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5158,10 +5158,10 @@ where
 -- redeliver
 update "runs"
 set
-  "status" = 'pending',
-  "failure" = null,
-  "attempts" = 0,
-  "nextAttemptAt" = null,
+  "status" = + 'pending',
+  "failure" = + null,
+  "attempts" = + 0,
+  "nextAttemptAt" = + null,
   "redeliveredAt" = max(
     :now,
     coalesce(
@@ -5176,11 +5176,11 @@ set
       ''
     )
   ),
-  "claimId" = null,
-  "checkAt" = :checkAt,
-  "startedAt" = null,
-  "finishedAt" = null,
-  "updatedAt" = :now
+  "claimId" = + null,
+  "checkAt" = + :checkAt,
+  "startedAt" = + null,
+  "finishedAt" = + null,
+  "updatedAt" = + :now
 where
   (
     "runs"."organizationId" = (
@@ -5190,19 +5190,19 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
@@ -5210,7 +5210,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5258,7 +5258,7 @@ where
           and (
             (
               "runs"."status" in ('pending', 'delivered')
-              or "runs"."failure" = 'delivery'
+              or "runs"."failure" = + 'delivery'
             )
           )
           and (
@@ -5282,7 +5282,7 @@ where
           )
         )
     )
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   );
 
 -- redeliver.recording
@@ -5335,19 +5335,19 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
@@ -5356,7 +5356,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5404,7 +5404,7 @@ where
       and (
         (
           "runs"."status" in ('pending', 'delivered')
-          or "runs"."failure" = 'delivery'
+          or "runs"."failure" = + 'delivery'
         )
       )
       and (
@@ -5492,7 +5492,7 @@ select
   ) as "isUnclaimed",
   (
     "runs"."status" in ('pending', 'delivered')
-    or "runs"."failure" = 'delivery'
+    or "runs"."failure" = + 'delivery'
   ) as "isRedeliverable",
   not (
     "runs"."status" = 'delivered'
@@ -5513,25 +5513,25 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- renew
 update "runs"
@@ -5553,7 +5553,7 @@ set
         and "schedules"."id" = "runs"."scheduleId"
       )
   ),
-  "updatedAt" = :now
+  "updatedAt" = + :now
 where
   (
     "runs"."organizationId" = (
@@ -5563,26 +5563,26 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."id" = :runId
+          and "runs"."id" = + :runId
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
-          "runs"."parentType" = 'project'
+          "runs"."parentType" = + 'project'
           and "projects"."organizationId" = "runs"."organizationId"
           and "projects"."id" = "runs"."parentId"
         )
         left join "agents" on (
-          "runs"."parentType" = 'agent'
+          "runs"."parentType" = + 'agent'
           and "agents"."organizationId" = "runs"."organizationId"
           and "agents"."id" = "runs"."parentId"
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5622,8 +5622,8 @@ where
           )
           and (
             (
-              "runs"."status" = 'delivered'
-              and "runs"."claimId" is :claimId
+              "runs"."status" = + 'delivered'
+              and "runs"."claimId" is + :claimId
               and coalesce(
                 strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
                 true
@@ -5644,7 +5644,7 @@ where
           )
         )
     )
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
 returning
   "id",
@@ -5693,8 +5693,8 @@ select
     )
   ) as "isAccessible",
   (
-    "runs"."status" = 'delivered'
-    and "runs"."claimId" is :claimId
+    "runs"."status" = + 'delivered'
+    and "runs"."claimId" is + :claimId
     and coalesce(
       strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
       true
@@ -5716,24 +5716,24 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- runsOfSchedule
 select
@@ -5802,12 +5802,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5841,7 +5841,7 @@ from
                   )
                 )
             )
-            and "runs"."scheduleId" = :scheduleId
+            and "runs"."scheduleId" = + :scheduleId
             and "runs"."scheduledAt" < :before
             and "runs"."scheduledAt" >= :from
           )
@@ -5855,12 +5855,12 @@ from
         and "schedules"."id" = "runs"."scheduleId"
       )
       left join "projects" on (
-        "runs"."parentType" = 'project'
+        "runs"."parentType" = + 'project'
         and "projects"."organizationId" = "runs"."organizationId"
         and "projects"."id" = "runs"."parentId"
       )
       left join "agents" on (
-        "runs"."parentType" = 'agent'
+        "runs"."parentType" = + 'agent'
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
@@ -5871,16 +5871,16 @@ from
             :projectId is null
             or (
               "runs"."parentType" = 'project'
-              and "runs"."parentId" = :projectId
+              and "runs"."parentId" = + :projectId
             )
           )
           and (
             :status is null
-            or "runs"."status" = :status
+            or "runs"."status" = + :status
           )
           and (
             :scheduleId is null
-            or "runs"."scheduleId" = :scheduleId
+            or "runs"."scheduleId" = + :scheduleId
           )
         )
         and (
@@ -5928,12 +5928,12 @@ from
                 "apiKeys"
                 left join "projects" "named" on (
                   "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :projectId
+                  and "named"."id" = + :projectId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -5967,7 +5967,7 @@ from
                   )
                 )
             )
-            and "runs"."scheduleId" = :scheduleId
+            and "runs"."scheduleId" = + :scheduleId
             and "runs"."scheduledAt" < :before
             and "runs"."scheduledAt" >= :from
           )
@@ -5991,12 +5991,12 @@ from
                       "apiKeys"
                       left join "projects" "named" on (
                         "named"."organizationId" = "apiKeys"."organizationId"
-                        and "named"."id" = :projectId
+                        and "named"."id" = + :projectId
                       )
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6073,26 +6073,26 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6170,30 +6170,30 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6263,12 +6263,12 @@ where
     )
     and (
       :claimId is null
-      or "runs"."claimId" is :claimId
+      or "runs"."claimId" is + :claimId
     )
     and (
       (
         "runs"."status" in ('pending', 'delivered')
-        or "runs"."status" = :outcome
+        or "runs"."status" = + :outcome
         and coalesce("runs"."failure", 'task') = 'task'
       )
     )
@@ -6333,19 +6333,19 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
@@ -6353,7 +6353,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -6401,7 +6401,7 @@ where
     and (
       (
         "runs"."status" in ('pending', 'delivered')
-        or "runs"."failure" = 'delivery'
+        or "runs"."failure" = + 'delivery'
       )
     )
     and (
@@ -6457,26 +6457,26 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" = :runId
+    and "runs"."id" = + :runId
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
-    "runs"."parentType" = 'project'
+    "runs"."parentType" = + 'project'
     and "projects"."organizationId" = "runs"."organizationId"
     and "projects"."id" = "runs"."parentId"
   )
   left join "agents" on (
-    "runs"."parentType" = 'agent'
+    "runs"."parentType" = + 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -36,18 +36,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
-      and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :parentId
+      and "earlier"."parentType" = + 'agent'
+      and "earlier"."parentId" = + :parentId
     )
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentPreconditions.listable.check
 select
@@ -73,10 +73,10 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentPreconditions.readable.check
 select
@@ -103,18 +103,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentPreconditions.changeable.check
 select
@@ -142,18 +142,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentPreconditions.deletable.check
 select
@@ -187,18 +187,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentPreconditions.puttable.check
 select
@@ -254,27 +254,27 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.creatable.check
 select
@@ -321,18 +321,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
-      and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :parentId
+      and "earlier"."parentType" = + 'project'
+      and "earlier"."parentId" = + :parentId
     )
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.listable.check
 select
@@ -367,10 +367,10 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.readable.check
 select
@@ -406,18 +406,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.changeable.check
 select
@@ -454,18 +454,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.deletable.check
 select
@@ -508,18 +508,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectPreconditions.puttable.check
 select
@@ -584,27 +584,27 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- src/resources/schedules/statements.ts
 
@@ -661,20 +661,20 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
-      and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :parentId
+      and "earlier"."parentType" = + 'agent'
+      and "earlier"."parentId" = + :parentId
     )
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -708,8 +708,8 @@ where
         where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'agent'
+            and "schedules"."parentId" = + :parentId
           )
       ) < :scheduleLimit
     )
@@ -762,14 +762,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -811,13 +811,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -829,10 +829,10 @@ from
           (
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
-              and "earlier"."parentType" = 'agent'
-              and "earlier"."parentId" = :parentId
+              and "earlier"."parentType" = + 'agent'
+              and "earlier"."parentId" = + :parentId
             )
-            and "earlier"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :id
@@ -842,7 +842,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -859,7 +859,7 @@ where
     and (
       "schedules"."idempotencyKey" is null
       or (
-        "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+        "schedules"."idempotencyFingerprint" = + :idempotencyFingerprint
         and "schedules"."cron" is not null
       )
     )
@@ -922,29 +922,29 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -986,8 +986,8 @@ where
           where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
-              and "schedules"."parentType" = 'agent'
-              and "schedules"."parentId" = :parentId
+              and "schedules"."parentType" = + 'agent'
+              and "schedules"."parentId" = + :parentId
             )
         ) < :scheduleLimit
       )
@@ -1116,30 +1116,30 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1181,8 +1181,8 @@ where
             where
               (
                 "schedules"."organizationId" = "apiKeys"."organizationId"
-                and "schedules"."parentType" = 'agent'
-                and "schedules"."parentId" = :parentId
+                and "schedules"."parentType" = + 'agent'
+                and "schedules"."parentId" = + :parentId
               )
           ) < :scheduleLimit
         )
@@ -1273,12 +1273,12 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = + :parentId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1293,8 +1293,8 @@ where
           and ("agents"."id" is not null)
         )
     )
-    and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentType" = + 'agent'
+    and "schedules"."parentId" = + :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -1325,20 +1325,20 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1403,20 +1403,20 @@ from
               "apiKeys"
               left join "agents" on (
                 "agents"."organizationId" = "apiKeys"."organizationId"
-                and "agents"."id" = :parentId
+                and "agents"."id" = + :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
-                  and "schedules"."parentType" = 'agent'
-                  and "schedules"."parentId" = :parentId
+                  and "schedules"."parentType" = + 'agent'
+                  and "schedules"."parentId" = + :parentId
                 )
-                and "schedules"."id" = :scheduleId
+                and "schedules"."id" = + :scheduleId
               )
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1432,7 +1432,7 @@ from
                 and ("schedules"."id" is not null)
               )
           )
-          and "runs"."scheduleId" = :scheduleId
+          and "runs"."scheduleId" = + :scheduleId
           and "runs"."scheduledAt" >= :since
         order by
           "runs"."scheduledAt" desc
@@ -1448,20 +1448,20 @@ where
       "apiKeys"
       left join "agents" on (
         "agents"."organizationId" = "apiKeys"."organizationId"
-        and "agents"."id" = :parentId
+        and "agents"."id" = + :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'agent'
-          and "schedules"."parentId" = :parentId
+          and "schedules"."parentType" = + 'agent'
+          and "schedules"."parentId" = + :parentId
         )
-        and "schedules"."id" = :scheduleId
+        and "schedules"."id" = + :scheduleId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1619,18 +1619,18 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentSchedules.update
 update "schedules"
@@ -1690,7 +1690,7 @@ set
     ) then "schedules"."nextRunAt"
     else :nextRunAt
   end,
-  "updatedAt" = :now,
+  "updatedAt" = + :now,
   "pausedReason" = case
     when :enabled then null
     else "schedules"."pausedReason"
@@ -1713,21 +1713,21 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'agent'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1830,9 +1830,9 @@ where
         )
     )
     and (
-      "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
-      and "schedules"."id" = :scheduleId
+      "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
+      and "schedules"."id" = + :scheduleId
     )
   )
 returning
@@ -1909,21 +1909,21 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2124,20 +2124,20 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2173,20 +2173,20 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'agent'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2212,9 +2212,9 @@ where
         )
     )
     and (
-      "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
-      and "schedules"."id" = :scheduleId
+      "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
+      and "schedules"."id" = + :scheduleId
     )
   )
 returning
@@ -2266,21 +2266,21 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2344,7 +2344,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectSchedules.insert
 insert into
@@ -2399,20 +2399,20 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
-      and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :parentId
+      and "earlier"."parentType" = + 'project'
+      and "earlier"."parentId" = + :parentId
     )
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."idempotencyKey" = + :idempotencyKey
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2457,8 +2457,8 @@ where
         where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'project'
+            and "schedules"."parentId" = + :parentId
           )
       ) < :scheduleLimit
     )
@@ -2511,14 +2511,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -2561,13 +2561,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -2579,10 +2579,10 @@ from
           (
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
-              and "earlier"."parentType" = 'project'
-              and "earlier"."parentId" = :parentId
+              and "earlier"."parentType" = + 'project'
+              and "earlier"."parentId" = + :parentId
             )
-            and "earlier"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :id
@@ -2592,7 +2592,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2620,7 +2620,7 @@ where
     and (
       "schedules"."idempotencyKey" is null
       or (
-        "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+        "schedules"."idempotencyFingerprint" = + :idempotencyFingerprint
         and "schedules"."cron" is not null
       )
     )
@@ -2683,29 +2683,29 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2758,8 +2758,8 @@ where
           where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
-              and "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :parentId
+              and "schedules"."parentType" = + 'project'
+              and "schedules"."parentId" = + :parentId
             )
         ) < :scheduleLimit
       )
@@ -2888,30 +2888,30 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
   left join "schedules" "namesake" on (
     "namesake"."organizationId" = "apiKeys"."organizationId"
-    and "namesake"."id" = :scheduleId
+    and "namesake"."id" = + :scheduleId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'schedule'
-    and "deletions"."resourceId" = :scheduleId
+    and "deletions"."resourceType" = + 'schedule'
+    and "deletions"."resourceId" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2964,8 +2964,8 @@ where
             where
               (
                 "schedules"."organizationId" = "apiKeys"."organizationId"
-                and "schedules"."parentType" = 'project'
-                and "schedules"."parentId" = :parentId
+                and "schedules"."parentType" = + 'project'
+                and "schedules"."parentId" = + :parentId
               )
           ) < :scheduleLimit
         )
@@ -3057,12 +3057,12 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = + :parentId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3088,8 +3088,8 @@ where
           )
         )
     )
-    and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentType" = + 'project'
+    and "schedules"."parentId" = + :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -3121,20 +3121,20 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3210,20 +3210,20 @@ from
               "apiKeys"
               left join "projects" on (
                 "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :parentId
+                and "projects"."id" = + :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
-                  and "schedules"."parentType" = 'project'
-                  and "schedules"."parentId" = :parentId
+                  and "schedules"."parentType" = + 'project'
+                  and "schedules"."parentId" = + :parentId
                 )
-                and "schedules"."id" = :scheduleId
+                and "schedules"."id" = + :scheduleId
               )
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3250,7 +3250,7 @@ from
                 and ("schedules"."id" is not null)
               )
           )
-          and "runs"."scheduleId" = :scheduleId
+          and "runs"."scheduleId" = + :scheduleId
           and "runs"."scheduledAt" >= :since
         order by
           "runs"."scheduledAt" desc
@@ -3266,20 +3266,20 @@ where
       "apiKeys"
       left join "projects" on (
         "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :parentId
+        and "projects"."id" = + :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'project'
-          and "schedules"."parentId" = :parentId
+          and "schedules"."parentType" = + 'project'
+          and "schedules"."parentId" = + :parentId
         )
-        and "schedules"."id" = :scheduleId
+        and "schedules"."id" = + :scheduleId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3459,18 +3459,18 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectSchedules.update
 update "schedules"
@@ -3530,7 +3530,7 @@ set
     ) then "schedules"."nextRunAt"
     else :nextRunAt
   end,
-  "updatedAt" = :now,
+  "updatedAt" = + :now,
   "pausedReason" = case
     when :enabled then null
     else "schedules"."pausedReason"
@@ -3553,21 +3553,21 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'project'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3681,9 +3681,9 @@ where
         )
     )
     and (
-      "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
-      and "schedules"."id" = :scheduleId
+      "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
+      and "schedules"."id" = + :scheduleId
     )
   )
 returning
@@ -3761,21 +3761,21 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -3987,20 +3987,20 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4047,20 +4047,20 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = + :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
-            and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentType" = + 'project'
+            and "schedules"."parentId" = + :parentId
           )
-          and "schedules"."id" = :scheduleId
+          and "schedules"."id" = + :scheduleId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4097,9 +4097,9 @@ where
         )
     )
     and (
-      "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
-      and "schedules"."id" = :scheduleId
+      "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
+      and "schedules"."id" = + :scheduleId
     )
   )
 returning
@@ -4151,21 +4151,21 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = + :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
     )
-    and "schedules"."id" = :scheduleId
+    and "schedules"."id" = + :scheduleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4288,7 +4288,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4311,12 +4311,12 @@ from
           2500
       ) as "schedules"
       left join "projects" on (
-        "schedules"."parentType" = 'project'
+        "schedules"."parentType" = + 'project'
         and "projects"."organizationId" = "schedules"."organizationId"
         and "projects"."id" = "schedules"."parentId"
       )
       left join "agents" on (
-        "schedules"."parentType" = 'agent'
+        "schedules"."parentType" = + 'agent'
         and "agents"."organizationId" = "schedules"."organizationId"
         and "agents"."id" = "schedules"."parentId"
       )
@@ -4325,11 +4325,11 @@ from
         (
           (
             :enabled is null
-            or ("schedules"."enabledAt" is not null) = :enabled
+            or ("schedules"."enabledAt" is not null) = + :enabled
           )
           and (
             :parentType is null
-            or "schedules"."parentType" = :parentType
+            or "schedules"."parentType" = + :parentType
           )
           and (
             :nextRunBefore is null
@@ -4376,7 +4376,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -4416,7 +4416,7 @@ from
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'

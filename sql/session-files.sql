@@ -10,12 +10,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -26,12 +26,12 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -115,12 +115,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -131,17 +131,17 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -227,7 +227,7 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -240,9 +240,9 @@ where
               )
             )
         )
-        and "sessionFiles"."sessionId" = :sessionId
-        and "sessionFiles"."path" = :path
-        and "sessionFiles"."objectKey" = :objectKey
+        and "sessionFiles"."sessionId" = + :sessionId
+        and "sessionFiles"."path" = + :path
+        and "sessionFiles"."objectKey" = + :objectKey
       )
   )
 on conflict do nothing;
@@ -257,12 +257,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -273,12 +273,12 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -415,12 +415,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -431,10 +431,10 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteFile
 delete from "sessionFiles"
@@ -447,12 +447,12 @@ where
         "apiKeys"
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'session'
-          and "deletions"."resourceId" = :sessionId
+          and "deletions"."resourceType" = + 'session'
+          and "deletions"."resourceId" = + :sessionId
         )
         left join "projects" on (
           "projects"."organizationId" = "sessions"."organizationId"
@@ -463,12 +463,12 @@ where
             "sessionFiles"."organizationId" = "sessions"."organizationId"
             and "sessionFiles"."sessionId" = "sessions"."id"
           )
-          and "sessionFiles"."id" = :fileId
+          and "sessionFiles"."id" = + :fileId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -541,8 +541,8 @@ where
           and ("projects"."archivedAt" is null)
         )
     )
-    and "sessionFiles"."sessionId" = :sessionId
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."sessionId" = + :sessionId
+    and "sessionFiles"."id" = + :fileId
   )
 returning
   "objectKey";
@@ -593,12 +593,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -609,13 +609,13 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -760,7 +760,7 @@ select
     where
       (
         "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-        and "sessionFiles"."id" = :cursor
+        and "sessionFiles"."id" = + :cursor
         and "sessionFiles"."sessionId" <> :sessionId
       )
   ) as "cursorIsInSession"
@@ -768,15 +768,15 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- putFile
 insert into
@@ -807,12 +807,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -823,16 +823,16 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -959,12 +959,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -975,17 +975,17 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1136,22 +1136,22 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "sessionFiles" on (
     (
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- recordable.check
 select
@@ -1218,12 +1218,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -1234,14 +1234,14 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- removeRecordedFromOrphans
 delete from "orphanedObjects"
@@ -1260,7 +1260,7 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1273,9 +1273,9 @@ where
               )
             )
         )
-        and "sessionFiles"."sessionId" = :sessionId
-        and "sessionFiles"."path" = :path
-        and "sessionFiles"."objectKey" = :objectKey
+        and "sessionFiles"."sessionId" = + :sessionId
+        and "sessionFiles"."path" = + :path
+        and "sessionFiles"."objectKey" = + :objectKey
       )
   );
 
@@ -1312,7 +1312,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1379,7 +1379,7 @@ from
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1416,7 +1416,7 @@ from
                     where
                       (
                         (
-                          "apiKeys"."hash" = :caller.keyHash
+                          "apiKeys"."hash" = + :caller.keyHash
                           and case
                             when "apiKeys"."movedTo" is not null then 'moved'
                             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1474,17 +1474,17 @@ from
                 "apiKeys"
                 left join "sessions" on (
                   "sessions"."organizationId" = "apiKeys"."organizationId"
-                  and "sessions"."id" = :sessionId
+                  and "sessions"."id" = + :sessionId
                 )
                 left join "deletions" on (
                   "deletions"."organizationId" = "apiKeys"."organizationId"
-                  and "deletions"."resourceType" = 'session'
-                  and "deletions"."resourceId" = :sessionId
+                  and "deletions"."resourceType" = + 'session'
+                  and "deletions"."resourceId" = + :sessionId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1533,7 +1533,7 @@ from
                   )
                 )
             )
-            and "sessionFiles"."sessionId" = :sessionId
+            and "sessionFiles"."sessionId" = + :sessionId
             and "sessionFiles"."id" > :cursor
           )
         order by
@@ -1569,17 +1569,17 @@ from
                 "apiKeys"
                 left join "sessions" on (
                   "sessions"."organizationId" = "apiKeys"."organizationId"
-                  and "sessions"."id" = :sessionId
+                  and "sessions"."id" = + :sessionId
                 )
                 left join "deletions" on (
                   "deletions"."organizationId" = "apiKeys"."organizationId"
-                  and "deletions"."resourceType" = 'session'
-                  and "deletions"."resourceId" = :sessionId
+                  and "deletions"."resourceType" = + 'session'
+                  and "deletions"."resourceId" = + :sessionId
                 )
               where
                 (
                   (
-                    "apiKeys"."hash" = :caller.keyHash
+                    "apiKeys"."hash" = + :caller.keyHash
                     and case
                       when "apiKeys"."movedTo" is not null then 'moved'
                       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1628,7 +1628,7 @@ from
                   )
                 )
             )
-            and "sessionFiles"."sessionId" = :sessionId
+            and "sessionFiles"."sessionId" = + :sessionId
             and "sessionFiles"."id" > :cursor
           )
         order by
@@ -1665,7 +1665,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- searchableInSession.check
 select
@@ -1719,15 +1719,15 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- selectContent
 select
@@ -1737,24 +1737,24 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "sessionFiles" on (
     (
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1840,24 +1840,24 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "sessionFiles" on (
     (
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."id" = + :fileId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1947,17 +1947,17 @@ where
         "apiKeys"
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
+          and "sessions"."id" = + :sessionId
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'session'
-          and "deletions"."resourceId" = :sessionId
+          and "deletions"."resourceType" = + 'session'
+          and "deletions"."resourceId" = + :sessionId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2013,14 +2013,14 @@ where
               where
                 (
                   "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                  and "sessionFiles"."id" = :cursor
+                  and "sessionFiles"."id" = + :cursor
                   and "sessionFiles"."sessionId" <> :sessionId
                 )
             )
           )
         )
     )
-    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."sessionId" = + :sessionId
     and "sessionFiles"."id" > :cursor
   )
 order by
@@ -2092,12 +2092,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
+    and "sessions"."id" = + :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
+    and "deletions"."resourceType" = + 'session'
+    and "deletions"."resourceId" = + :sessionId
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -2108,7 +2108,7 @@ from
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."path" = :path
+    and "sessionFiles"."path" = + :path
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;

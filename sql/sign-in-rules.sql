@@ -61,7 +61,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletable.check
 select
@@ -95,10 +95,10 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteRule
 delete from "signInRules"
@@ -111,12 +111,12 @@ where
         "apiKeys"
         left join "signInRules" on (
           "signInRules"."organizationId" = "apiKeys"."organizationId"
-          and "signInRules"."id" = :signInRuleId
+          and "signInRules"."id" = + :signInRuleId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -141,7 +141,7 @@ where
           )
         )
     )
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 returning
   "id";
@@ -192,13 +192,13 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -289,7 +289,7 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
   inner join "apiKeys" "ended" on (
     "ended"."organizationId" = "apiKeys"."organizationId"
@@ -315,7 +315,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -359,7 +359,7 @@ where
 -- endOfDeleted.endKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -389,7 +389,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -455,7 +455,7 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
   inner join "apiKeys" "ended" on (
     "ended"."organizationId" = "apiKeys"."organizationId"
@@ -481,7 +481,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -590,7 +590,7 @@ where
 -- endOfUpdated.endKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -620,7 +620,7 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -668,7 +668,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -785,14 +785,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -842,7 +842,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- readable.check
 select
@@ -869,10 +869,10 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- selectPreview
 select
@@ -904,7 +904,7 @@ from
             where
               (
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -919,7 +919,7 @@ from
                 and ("apiKeys"."projectIds" is null)
               )
           )
-          and "signInRules"."issuer" = :issuer
+          and "signInRules"."issuer" = + :issuer
           and (
             "signInRules"."claim",
             case "signInRules"."claim"
@@ -1001,7 +1001,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1032,12 +1032,12 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1070,7 +1070,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1201,10 +1201,10 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- updateRule
 update "signInRules"
@@ -1236,12 +1236,12 @@ set
       "apiKeys"
       left join "signInRules" on (
         "signInRules"."organizationId" = "apiKeys"."organizationId"
-        and "signInRules"."id" = :signInRuleId
+        and "signInRules"."id" = + :signInRuleId
       )
     where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1306,7 +1306,7 @@ set
         )
       )
   ),
-  "updatedAt" = :now,
+  "updatedAt" = + :now,
   "revision" = lower(hex(randomblob(8)))
 where
   (
@@ -1317,13 +1317,13 @@ where
         "apiKeys"
         left join "signInRules" on (
           "signInRules"."organizationId" = "apiKeys"."organizationId"
-          and "signInRules"."id" = :signInRuleId
+          and "signInRules"."id" = + :signInRuleId
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1412,7 +1412,7 @@ where
           )
         )
     )
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 returning
   "id",
@@ -1478,13 +1478,13 @@ from
   "apiKeys"
   left join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
-    and "signInRules"."id" = :signInRuleId
+    and "signInRules"."id" = + :signInRuleId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'

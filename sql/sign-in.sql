@@ -3,7 +3,7 @@
 -- acceptInvitation
 update "invitations"
 set
-  "acceptedAt" = :now,
+  "acceptedAt" = + :now,
   "identityId" = coalesce(
     (
       select
@@ -12,9 +12,9 @@ set
         "identities" "known"
       where
         (
-          "known"."organizationId" = :organizationId
-          and "known"."issuer" = :issuer
-          and "known"."subject" = :subject
+          "known"."organizationId" = + :organizationId
+          and "known"."issuer" = + :issuer
+          and "known"."subject" = + :subject
         )
     ),
     :newIdentityId
@@ -22,8 +22,8 @@ set
 where
   (
     (
-      "invitations"."organizationId" = :organizationId
-      and "invitations"."issuer" = :issuer
+      "invitations"."organizationId" = + :organizationId
+      and "invitations"."issuer" = + :issuer
       and "invitations"."email" = lower(:email)
       and "invitations"."acceptedAt" is null
       and "invitations"."expiresAt" > :now
@@ -34,7 +34,7 @@ where
       from
         "halts"
       where
-        "halts"."organizationId" = :organizationId
+        "halts"."organizationId" = + :organizationId
         and (
           "halts"."until" is null
           or "halts"."until" > :now
@@ -48,9 +48,9 @@ where
           "identities" "known"
         where
           (
-            "known"."organizationId" = :organizationId
-            and "known"."issuer" = :issuer
-            and "known"."subject" = :subject
+            "known"."organizationId" = + :organizationId
+            and "known"."issuer" = + :issuer
+            and "known"."subject" = + :subject
           )
       ) then "invitations"."userId" is null
       and exists (
@@ -61,9 +61,9 @@ where
         where
           (
             (
-              "known"."organizationId" = :organizationId
-              and "known"."issuer" = :issuer
-              and "known"."subject" = :subject
+              "known"."organizationId" = + :organizationId
+              and "known"."issuer" = + :issuer
+              and "known"."subject" = + :subject
             )
             and (
               "known"."blockedAt" is null
@@ -81,7 +81,7 @@ where
           from
             "organizationUsage"
           where
-            "organizationUsage"."organizationId" = :organizationId
+            "organizationUsage"."organizationId" = + :organizationId
         ) is not null
       )
     end
@@ -145,8 +145,8 @@ from
         from
           "signInRules"
         where
-          "signInRules"."organizationId" = :organizationId
-          and "signInRules"."issuer" = :issuer
+          "signInRules"."organizationId" = + :organizationId
+          and "signInRules"."issuer" = + :issuer
           and (
             "signInRules"."claim",
             case "signInRules"."claim"
@@ -227,18 +227,18 @@ from
   ) as "admission" on true
   left join "identities" "known" on (
     "known"."organizationId" = "organizations"."id"
-    and "known"."issuer" = :issuer
-    and "known"."subject" = :subject
+    and "known"."issuer" = + :issuer
+    and "known"."subject" = + :subject
   )
   left join "invitations" "invited" on (
     "invited"."organizationId" = "organizations"."id"
     and "invited"."identityId" = coalesce("known"."id", :newIdentityId)
-    and "invited"."acceptedAt" = :now
+    and "invited"."acceptedAt" = + :now
     and changes() > 0
   )
 where
   (
-    "organizations"."id" = :organizationId
+    "organizations"."id" = + :organizationId
     and not exists (
       select
         1
@@ -298,7 +298,7 @@ where
 -- endKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
+  "revokedAt" = + :now
 where
   "apiKeys"."hash" in (
     select
@@ -371,22 +371,22 @@ where
               inner join "apiKeys" as "other" indexed by "apiKeysByIdentity" on (
                 "other"."organizationId" = "identities"."organizationId"
                 and "other"."identityId" = "identities"."id"
-                and "other"."kind" = 'session'
+                and "other"."kind" = + 'session'
                 and "other"."revokedAt" is null
                 and "other"."expiresAt" > :now
               )
             where
               (
-                "identities"."organizationId" = :organizationId
-                and "identities"."issuer" = :issuer
-                and "identities"."subject" = :subject
+                "identities"."organizationId" = + :organizationId
+                and "identities"."issuer" = + :issuer
+                and "identities"."subject" = + :subject
                 and not exists (
                   select
                     1
                   from
                     "halts"
                   where
-                    "halts"."organizationId" = :organizationId
+                    "halts"."organizationId" = + :organizationId
                     and (
                       "halts"."until" is null
                       or "halts"."until" > :now
@@ -405,16 +405,16 @@ where
       )
     where
       (
-        "identities"."organizationId" = :organizationId
-        and "identities"."issuer" = :issuer
-        and "identities"."subject" = :subject
+        "identities"."organizationId" = + :organizationId
+        and "identities"."issuer" = + :issuer
+        and "identities"."subject" = + :subject
         and not exists (
           select
             1
           from
             "halts"
           where
-            "halts"."organizationId" = :organizationId
+            "halts"."organizationId" = + :organizationId
             and (
               "halts"."until" is null
               or "halts"."until" > :now
@@ -430,7 +430,7 @@ set
   "expiresAt" = min("apiKeys"."grantEndsAt", :grantIdleEnd)
 where
   (
-    "apiKeys"."organizationId" = :organizationId
+    "apiKeys"."organizationId" = + :organizationId
     and "apiKeys"."identityId" = (
       select
         "id"
@@ -439,16 +439,16 @@ where
       where
         (
           (
-            "identities"."organizationId" = :organizationId
-            and "identities"."issuer" = :issuer
-            and "identities"."subject" = :subject
+            "identities"."organizationId" = + :organizationId
+            and "identities"."issuer" = + :issuer
+            and "identities"."subject" = + :subject
             and not exists (
               select
                 1
               from
                 "halts"
               where
-                "halts"."organizationId" = :organizationId
+                "halts"."organizationId" = + :organizationId
                 and (
                   "halts"."until" is null
                   or "halts"."until" > :now
@@ -539,16 +539,16 @@ from
 where
   (
     (
-      "identities"."organizationId" = :organizationId
-      and "identities"."issuer" = :issuer
-      and "identities"."subject" = :subject
+      "identities"."organizationId" = + :organizationId
+      and "identities"."issuer" = + :issuer
+      and "identities"."subject" = + :subject
       and not exists (
         select
           1
         from
           "halts"
         where
-          "halts"."organizationId" = :organizationId
+          "halts"."organizationId" = + :organizationId
           and (
             "halts"."until" is null
             or "halts"."until" > :now
@@ -579,16 +579,16 @@ where
     (
       (
         (
-          "identities"."organizationId" = :organizationId
-          and "identities"."issuer" = :issuer
-          and "identities"."subject" = :subject
+          "identities"."organizationId" = + :organizationId
+          and "identities"."issuer" = + :issuer
+          and "identities"."subject" = + :subject
           and not exists (
             select
               1
             from
               "halts"
             where
-              "halts"."organizationId" = :organizationId
+              "halts"."organizationId" = + :organizationId
               and (
                 "halts"."until" is null
                 or "halts"."until" > :now
@@ -601,9 +601,9 @@ where
           or "identities"."ruleIds" <> '[]'
         )
       )
-      and "identities"."id" = :newIdentityId
+      and "identities"."id" = + :newIdentityId
     )
-    and "identities"."userId" = :newUserId
+    and "identities"."userId" = + :newUserId
   );
 
 -- recordAcceptance
@@ -658,9 +658,9 @@ select
         "identities" "known"
       where
         (
-          "known"."organizationId" = :organizationId
-          and "known"."issuer" = :issuer
-          and "known"."subject" = :subject
+          "known"."organizationId" = + :organizationId
+          and "known"."issuer" = + :issuer
+          and "known"."subject" = + :subject
         )
     ),
     :newUserId
@@ -671,8 +671,8 @@ from
 where
   (
     (
-      "invitations"."organizationId" = :organizationId
-      and "invitations"."issuer" = :issuer
+      "invitations"."organizationId" = + :organizationId
+      and "invitations"."issuer" = + :issuer
       and "invitations"."email" = lower(:email)
       and "invitations"."acceptedAt" is null
       and "invitations"."expiresAt" > :now
@@ -683,7 +683,7 @@ where
       from
         "halts"
       where
-        "halts"."organizationId" = :organizationId
+        "halts"."organizationId" = + :organizationId
         and (
           "halts"."until" is null
           or "halts"."until" > :now
@@ -697,9 +697,9 @@ where
           "identities" "known"
         where
           (
-            "known"."organizationId" = :organizationId
-            and "known"."issuer" = :issuer
-            and "known"."subject" = :subject
+            "known"."organizationId" = + :organizationId
+            and "known"."issuer" = + :issuer
+            and "known"."subject" = + :subject
           )
       ) then "invitations"."userId" is null
       and exists (
@@ -710,9 +710,9 @@ where
         where
           (
             (
-              "known"."organizationId" = :organizationId
-              and "known"."issuer" = :issuer
-              and "known"."subject" = :subject
+              "known"."organizationId" = + :organizationId
+              and "known"."issuer" = + :issuer
+              and "known"."subject" = + :subject
             )
             and (
               "known"."blockedAt" is null
@@ -730,7 +730,7 @@ where
           from
             "organizationUsage"
           where
-            "organizationUsage"."organizationId" = :organizationId
+            "organizationUsage"."organizationId" = + :organizationId
         ) is not null
       )
     end
@@ -853,22 +853,22 @@ from
           inner join "apiKeys" as "other" indexed by "apiKeysByIdentity" on (
             "other"."organizationId" = "identities"."organizationId"
             and "other"."identityId" = "identities"."id"
-            and "other"."kind" = 'session'
+            and "other"."kind" = + 'session'
             and "other"."revokedAt" is null
             and "other"."expiresAt" > :now
           )
         where
           (
-            "identities"."organizationId" = :organizationId
-            and "identities"."issuer" = :issuer
-            and "identities"."subject" = :subject
+            "identities"."organizationId" = + :organizationId
+            and "identities"."issuer" = + :issuer
+            and "identities"."subject" = + :subject
             and not exists (
               select
                 1
               from
                 "halts"
               where
-                "halts"."organizationId" = :organizationId
+                "halts"."organizationId" = + :organizationId
                 and (
                   "halts"."until" is null
                   or "halts"."until" > :now
@@ -887,16 +887,16 @@ from
   )
 where
   (
-    "identities"."organizationId" = :organizationId
-    and "identities"."issuer" = :issuer
-    and "identities"."subject" = :subject
+    "identities"."organizationId" = + :organizationId
+    and "identities"."issuer" = + :issuer
+    and "identities"."subject" = + :subject
     and not exists (
       select
         1
       from
         "halts"
       where
-        "halts"."organizationId" = :organizationId
+        "halts"."organizationId" = + :organizationId
         and (
           "halts"."until" is null
           or "halts"."until" > :now
@@ -956,16 +956,16 @@ where
   (
     (
       (
-        "identities"."organizationId" = :organizationId
-        and "identities"."issuer" = :issuer
-        and "identities"."subject" = :subject
+        "identities"."organizationId" = + :organizationId
+        and "identities"."issuer" = + :issuer
+        and "identities"."subject" = + :subject
         and not exists (
           select
             1
           from
             "halts"
           where
-            "halts"."organizationId" = :organizationId
+            "halts"."organizationId" = + :organizationId
             and (
               "halts"."until" is null
               or "halts"."until" > :now
@@ -978,7 +978,7 @@ where
         or "identities"."ruleIds" <> '[]'
       )
     )
-    and "identities"."id" = :newIdentityId
+    and "identities"."id" = + :newIdentityId
   );
 
 -- recordSession
@@ -1031,16 +1031,16 @@ from
 where
   (
     (
-      "identities"."organizationId" = :organizationId
-      and "identities"."issuer" = :issuer
-      and "identities"."subject" = :subject
+      "identities"."organizationId" = + :organizationId
+      and "identities"."issuer" = + :issuer
+      and "identities"."subject" = + :subject
       and not exists (
         select
           1
         from
           "halts"
         where
-          "halts"."organizationId" = :organizationId
+          "halts"."organizationId" = + :organizationId
           and (
             "halts"."until" is null
             or "halts"."until" > :now
@@ -1106,16 +1106,16 @@ where
     (
       (
         (
-          "identities"."organizationId" = :organizationId
-          and "identities"."issuer" = :issuer
-          and "identities"."subject" = :subject
+          "identities"."organizationId" = + :organizationId
+          and "identities"."issuer" = + :issuer
+          and "identities"."subject" = + :subject
           and not exists (
             select
               1
             from
               "halts"
             where
-              "halts"."organizationId" = :organizationId
+              "halts"."organizationId" = + :organizationId
               and (
                 "halts"."until" is null
                 or "halts"."until" > :now
@@ -1128,9 +1128,9 @@ where
           or "identities"."ruleIds" <> '[]'
         )
       )
-      and "identities"."id" = :newIdentityId
+      and "identities"."id" = + :newIdentityId
     )
-    and "identities"."userId" = :newUserId
+    and "identities"."userId" = + :newUserId
   );
 
 -- selectOutcome
@@ -1162,7 +1162,7 @@ select
   ) as "isSettled",
   "identities"."blockedAt" is not null as "isBlocked",
   "identities"."id" is not null as "isKnown",
-  coalesce("identities"."userId" = :newUserId, 0) as "isFirst",
+  coalesce("identities"."userId" = + :newUserId, 0) as "isFirst",
   exists (
     select
       "id"
@@ -1170,8 +1170,8 @@ select
       "invitations"
     where
       (
-        "invitations"."organizationId" = :organizationId
-        and "invitations"."issuer" = :issuer
+        "invitations"."organizationId" = + :organizationId
+        and "invitations"."issuer" = + :issuer
         and "invitations"."email" = lower(:email)
         and "invitations"."acceptedAt" is null
         and "invitations"."expiresAt" > :now
@@ -1197,8 +1197,8 @@ from
         from
           "signInRules"
         where
-          "signInRules"."organizationId" = :organizationId
-          and "signInRules"."issuer" = :issuer
+          "signInRules"."organizationId" = + :organizationId
+          and "signInRules"."issuer" = + :issuer
           and (
             "signInRules"."claim",
             case "signInRules"."claim"
@@ -1279,12 +1279,12 @@ from
   ) as "admission" on true
   left join "identities" on (
     "identities"."organizationId" = "organizations"."id"
-    and "identities"."issuer" = :issuer
-    and "identities"."subject" = :subject
+    and "identities"."issuer" = + :issuer
+    and "identities"."subject" = + :subject
   )
   left join "apiKeys" "session" on (
     "session"."organizationId" = "organizations"."id"
-    and "session"."hash" = :hash
+    and "session"."hash" = + :hash
   )
 where
-  "organizations"."id" = :organizationId;
+  "organizations"."id" = + :organizationId;

@@ -25,7 +25,7 @@ from
   )
 where
   (
-    "skillFeeds"."hash" = :hash
+    "skillFeeds"."hash" = + :hash
     and "skillFeeds"."movedTo" is null
     and (
       "skillFeeds"."expiresAt" is null
@@ -52,11 +52,11 @@ from
   )
 where
   (
-    "skillFeeds"."hash" = :hash
+    "skillFeeds"."hash" = + :hash
     and (
       "skillFeeds"."movedTo" is not null
       or (
-        "skillFeeds"."hash" = :hash
+        "skillFeeds"."hash" = + :hash
         and "skillFeeds"."movedTo" is null
         and (
           "skillFeeds"."expiresAt" is null
@@ -96,7 +96,7 @@ from
 where
   (
     (
-      "skillFeeds"."hash" = :hash
+      "skillFeeds"."hash" = + :hash
       and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
@@ -141,7 +141,7 @@ from
 where
   (
     (
-      "skillFeeds"."hash" = :hash
+      "skillFeeds"."hash" = + :hash
       and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
@@ -155,7 +155,7 @@ where
       and "apiKeys"."suspendedAt" is null
     )
     and (
-      "skills"."id" = :skillId
+      "skills"."id" = + :skillId
       and "skillVersions"."version" = cast(:version as integer)
     )
   );
@@ -184,7 +184,7 @@ from
 where
   (
     (
-      "skillFeeds"."hash" = :hash
+      "skillFeeds"."hash" = + :hash
       and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
@@ -200,7 +200,7 @@ where
     and "skills"."organizationId" = "skillFeeds"."organizationId"
     and "skills"."id" = "named".value ->> 'skillId'
     and (
-      "skills"."id" = :skillId
+      "skills"."id" = + :skillId
       and "skillVersions"."version" = cast(:version as integer)
     )
   );
@@ -278,7 +278,7 @@ select
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletable.check
 select
@@ -304,10 +304,10 @@ from
   "apiKeys"
   left join "skillFeeds" on (
     "skillFeeds"."organizationId" = "apiKeys"."organizationId"
-    and "skillFeeds"."id" = :feedId
+    and "skillFeeds"."id" = + :feedId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteFeed
 delete from "skillFeeds"
@@ -320,12 +320,12 @@ where
         "apiKeys"
         left join "skillFeeds" on (
           "skillFeeds"."organizationId" = "apiKeys"."organizationId"
-          and "skillFeeds"."id" = :feedId
+          and "skillFeeds"."id" = + :feedId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -340,7 +340,7 @@ where
           and ("skillFeeds"."id" is not null)
         )
     )
-    and "skillFeeds"."id" = :feedId
+    and "skillFeeds"."id" = + :feedId
   )
 returning
   "id";
@@ -391,13 +391,13 @@ from
   "apiKeys"
   left join "skillFeeds" on (
     "skillFeeds"."organizationId" = "apiKeys"."organizationId"
-    and "skillFeeds"."id" = :feedId
+    and "skillFeeds"."id" = + :feedId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -446,7 +446,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -565,14 +565,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -615,7 +615,7 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'

@@ -18,13 +18,13 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -37,7 +37,7 @@ where
           )
         )
     )
-    and "skillVersions"."skillId" = :skillId
+    and "skillVersions"."skillId" = + :skillId
     and "skillVersions"."version" in (
       select
         "older"."version"
@@ -46,9 +46,9 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
         inner join "skillVersions" "older" on (
           (
@@ -59,7 +59,7 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -93,13 +93,13 @@ where
             inner join "skills" on (
               (
                 "skills"."organizationId" = "apiKeys"."organizationId"
-                and "skills"."id" = :skillId
+                and "skills"."id" = + :skillId
               )
-              and "skills"."revision" = :revision
+              and "skills"."revision" = + :revision
             )
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -112,7 +112,7 @@ where
               )
             )
         )
-        and "named".value ->> 'skillId' = :skillId
+        and "named".value ->> 'skillId' = + :skillId
         and "named".value ->> 'version' is not null
     )
   )
@@ -146,7 +146,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -156,7 +156,7 @@ from
     and "skillVersions"."version" = coalesce(cast(:version as integer), "skills"."version")
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- beginChange
 insert into
@@ -168,7 +168,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -181,7 +181,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -212,7 +212,7 @@ where
                     where
                       (
                         "skillContents"."organizationId" = "apiKeys"."organizationId"
-                        and "skillContents"."skillId" = :skillId
+                        and "skillContents"."skillId" = + :skillId
                         and "skillContents"."sha256" = "new".value ->> 'sha256'
                       )
                   )
@@ -233,7 +233,7 @@ where
           where
             (
               "other"."organizationId" = "apiKeys"."organizationId"
-              and "other"."name" = :name
+              and "other"."name" = + :name
               and "other"."id" <> :skillId
             )
         )
@@ -265,12 +265,12 @@ from
   "apiKeys"
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
-    and "repeated"."idempotencyKey" = :idempotencyKey
+    and "repeated"."idempotencyKey" = + :idempotencyKey
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -302,7 +302,7 @@ where
                   where
                     (
                       "skillContents"."organizationId" = "apiKeys"."organizationId"
-                      and "skillContents"."skillId" = :skillId
+                      and "skillContents"."skillId" = + :skillId
                       and "skillContents"."sha256" = "new".value ->> 'sha256'
                     )
                 )
@@ -323,7 +323,7 @@ where
         where
           (
             "other"."organizationId" = "apiKeys"."organizationId"
-            and "other"."name" = :name
+            and "other"."name" = + :name
             and "other"."id" <> :skillId
           )
       )
@@ -374,7 +374,7 @@ select
                 where
                   (
                     "skillContents"."organizationId" = "apiKeys"."organizationId"
-                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."skillId" = + :skillId
                     and "skillContents"."sha256" = "new".value ->> 'sha256'
                   )
               )
@@ -394,7 +394,7 @@ select
     where
       (
         "other"."organizationId" = "apiKeys"."organizationId"
-        and "other"."name" = :name
+        and "other"."name" = + :name
         and "other"."id" <> :skillId
       )
   ) as "nameIsFree"
@@ -402,10 +402,10 @@ from
   "apiKeys"
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
-    and "repeated"."idempotencyKey" = :idempotencyKey
+    and "repeated"."idempotencyKey" = + :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- changeable.check
 select
@@ -445,7 +445,7 @@ select
                 where
                   (
                     "skillContents"."organizationId" = "apiKeys"."organizationId"
-                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."skillId" = + :skillId
                     and "skillContents"."sha256" = "new".value ->> 'sha256'
                   )
               )
@@ -465,7 +465,7 @@ select
     where
       (
         "other"."organizationId" = "apiKeys"."organizationId"
-        and "other"."name" = :name
+        and "other"."name" = + :name
         and "other"."id" <> :skillId
       )
   ) as "nameIsFree",
@@ -479,7 +479,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -489,7 +489,7 @@ from
     and "skillVersions"."version" = "skills"."version"
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- copyDeleted
 insert into
@@ -547,12 +547,12 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -614,7 +614,7 @@ select
                 where
                   (
                     "skillContents"."organizationId" = "apiKeys"."organizationId"
-                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."skillId" = + :skillId
                     and "skillContents"."sha256" = "new".value ->> 'sha256'
                   )
               )
@@ -634,7 +634,7 @@ select
     where
       (
         "other"."organizationId" = "apiKeys"."organizationId"
-        and "other"."name" = :name
+        and "other"."name" = + :name
         and "other"."id" <> :skillId
       )
   ) as "nameIsFree"
@@ -642,14 +642,14 @@ from
   "apiKeys"
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
-    and "repeated"."idempotencyKey" = :idempotencyKey
+    and "repeated"."idempotencyKey" = + :idempotencyKey
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deletable.check
 select
@@ -681,10 +681,10 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- deleteOldVersions
 delete from "skillVersions"
@@ -698,13 +698,13 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -717,7 +717,7 @@ where
           )
         )
     )
-    and "skillVersions"."skillId" = :skillId
+    and "skillVersions"."skillId" = + :skillId
     and "skillVersions"."version" in (
       select
         "older"."version"
@@ -726,9 +726,9 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
         inner join "skillVersions" "older" on (
           (
@@ -739,7 +739,7 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -773,13 +773,13 @@ where
             inner join "skills" on (
               (
                 "skills"."organizationId" = "apiKeys"."organizationId"
-                and "skills"."id" = :skillId
+                and "skills"."id" = + :skillId
               )
-              and "skills"."revision" = :revision
+              and "skills"."revision" = + :revision
             )
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -792,7 +792,7 @@ where
               )
             )
         )
-        and "named".value ->> 'skillId' = :skillId
+        and "named".value ->> 'skillId' = + :skillId
         and "named".value ->> 'version' is not null
     )
   );
@@ -808,12 +808,12 @@ where
         "apiKeys"
         left join "skills" on (
           "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
+          and "skills"."id" = + :skillId
         )
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -836,7 +836,7 @@ where
           )
         )
     )
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 returning
   "id";
@@ -887,13 +887,13 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -945,13 +945,13 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -964,7 +964,7 @@ where
           )
         )
     )
-    and "skillContents"."skillId" = :skillId
+    and "skillContents"."skillId" = + :skillId
     and "skillContents"."sha256" not in (
       select
         "file".value ->> 'sha256'
@@ -980,13 +980,13 @@ where
             inner join "skills" on (
               (
                 "skills"."organizationId" = "apiKeys"."organizationId"
-                and "skills"."id" = :skillId
+                and "skills"."id" = + :skillId
               )
-              and "skills"."revision" = :revision
+              and "skills"."revision" = + :revision
             )
           where
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -999,7 +999,7 @@ where
               )
             )
         )
-        and "skillVersions"."skillId" = :skillId
+        and "skillVersions"."skillId" = + :skillId
     )
   );
 
@@ -1034,16 +1034,16 @@ from
   "apiKeys"
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
-    and "repeated"."idempotencyKey" = :idempotencyKey
+    and "repeated"."idempotencyKey" = + :idempotencyKey
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1075,7 +1075,7 @@ where
                   where
                     (
                       "skillContents"."organizationId" = "apiKeys"."organizationId"
-                      and "skillContents"."skillId" = :skillId
+                      and "skillContents"."skillId" = + :skillId
                       and "skillContents"."sha256" = "new".value ->> 'sha256'
                     )
                 )
@@ -1096,7 +1096,7 @@ where
         where
           (
             "other"."organizationId" = "apiKeys"."organizationId"
-            and "other"."name" = :name
+            and "other"."name" = + :name
             and "other"."id" <> :skillId
           )
       )
@@ -1151,14 +1151,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and (
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
+        or "apiKeys"."revokedAt" = + :now
       )
       and (
         "apiKeys"."expiresAt" is null
@@ -1221,13 +1221,13 @@ from
   inner join "skills" on (
     (
       "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
+      and "skills"."id" = + :skillId
     )
-    and "skills"."revision" = :revision
+    and "skills"."revision" = + :revision
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1273,8 +1273,8 @@ set
       )
   ),
   "version" = cast(:version as integer),
-  "revision" = :revision,
-  "updatedAt" = :now
+  "revision" = + :revision,
+  "updatedAt" = + :now
 where
   (
     "skills"."organizationId" = (
@@ -1284,7 +1284,7 @@ where
         "apiKeys"
         left join "skills" on (
           "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
+          and "skills"."id" = + :skillId
         )
         left join "skillVersions" on (
           (
@@ -1296,7 +1296,7 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
+            "apiKeys"."hash" = + :caller.keyHash
             and case
               when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1339,7 +1339,7 @@ where
           )
         )
     )
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
     and "skills"."version" <> cast(:version as integer)
   );
 
@@ -1389,7 +1389,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -1402,7 +1402,7 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1510,7 +1510,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -1520,7 +1520,7 @@ from
     and "skillVersions"."version" = cast(:version as integer)
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- putContents
 insert into
@@ -1535,9 +1535,9 @@ from
   inner join "skills" on (
     (
       "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
+      and "skills"."id" = + :skillId
     )
-    and "skills"."revision" = :revision
+    and "skills"."revision" = + :revision
   )
   inner join (
     values
@@ -1569,7 +1569,7 @@ from
   ) as "chunk" on "chunk"."column1" is not null
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1607,16 +1607,16 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- removeArchiveFromOrphans
 delete from "orphanedObjects"
 where
   (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and (
       select
         "skills"."organizationId"
@@ -1625,13 +1625,13 @@ where
         inner join "skills" on (
           (
             "skills"."organizationId" = "apiKeys"."organizationId"
-            and "skills"."id" = :skillId
+            and "skills"."id" = + :skillId
           )
-          and "skills"."revision" = :revision
+          and "skills"."revision" = + :revision
         )
       where
         (
-          "apiKeys"."hash" = :caller.keyHash
+          "apiKeys"."hash" = + :caller.keyHash
           and case
             when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1656,7 +1656,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -1668,7 +1668,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1710,19 +1710,19 @@ from
         where
           (
             "repeated"."organizationId" = "apiKeys"."organizationId"
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            and "repeated"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :skillId
     )
     and (
       "skills"."idempotencyKey" is null
-      or "skills"."idempotencyFingerprint" = :idempotencyFingerprint
+      or "skills"."idempotencyFingerprint" = + :idempotencyFingerprint
     )
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1756,14 +1756,14 @@ from
         where
           (
             "repeated"."organizationId" = "apiKeys"."organizationId"
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            and "repeated"."idempotencyKey" = + :idempotencyKey
           )
       ),
       :skillId
     )
     and (
       "skills"."idempotencyKey" is null
-      or "skills"."idempotencyFingerprint" = :idempotencyFingerprint
+      or "skills"."idempotencyFingerprint" = + :idempotencyFingerprint
     )
   )
   inner join "skillVersions" on (
@@ -1781,7 +1781,7 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1809,13 +1809,13 @@ from
   inner join "skills" on (
     (
       "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
+      and "skills"."id" = + :skillId
     )
     and "skills"."version" = cast(:version as integer)
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1840,12 +1840,12 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1872,12 +1872,12 @@ from
   inner join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
     and "skills"."id" > :cursor
-    and "skills"."name" = :name
+    and "skills"."name" = + :name
   )
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1907,7 +1907,7 @@ from
   "apiKeys"
   inner join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   inner join "skillVersions" on (
     (
@@ -1924,7 +1924,7 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -1971,7 +1971,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2019,7 +2019,7 @@ from
                 "apiKeys"
               where
                 (
-                  "apiKeys"."hash" = :caller.keyHash
+                  "apiKeys"."hash" = + :caller.keyHash
                   and case
                     when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2058,7 +2058,7 @@ from
   inner join "skills" on (
     (
       "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
+      and "skills"."id" = + :skillId
     )
     and exists (
       select
@@ -2074,13 +2074,13 @@ from
             )
             and "skillVersions"."version" = "skills"."version"
           )
-          and "skillVersions"."files" = :files
+          and "skillVersions"."files" = + :files
         )
     )
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2106,7 +2106,7 @@ from
   inner join "skills" on (
     (
       "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
+      and "skills"."id" = + :skillId
     )
     and exists (
       select
@@ -2122,7 +2122,7 @@ from
             )
             and "skillVersions"."version" = "skills"."version"
           )
-          and "skillVersions"."files" = :files
+          and "skillVersions"."files" = + :files
         )
     )
   )
@@ -2141,7 +2141,7 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
+    "apiKeys"."hash" = + :caller.keyHash
     and case
       when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2171,7 +2171,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -2183,7 +2183,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2216,7 +2216,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -2234,7 +2234,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2272,7 +2272,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   inner join "skillVersions" on (
     (
@@ -2284,7 +2284,7 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
+      "apiKeys"."hash" = + :caller.keyHash
       and case
         when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2341,7 +2341,7 @@ select
                 where
                   (
                     "skillContents"."organizationId" = "apiKeys"."organizationId"
-                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."skillId" = + :skillId
                     and "skillContents"."sha256" = "new".value ->> 'sha256'
                   )
               )
@@ -2361,7 +2361,7 @@ select
     where
       (
         "other"."organizationId" = "apiKeys"."organizationId"
-        and "other"."name" = :name
+        and "other"."name" = + :name
         and "other"."id" <> :skillId
       )
   ) as "nameIsFree",
@@ -2375,7 +2375,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -2385,21 +2385,21 @@ from
     and "skillVersions"."version" = "skills"."version"
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- updateSkill
 update "skills"
 set
-  "name" = :name,
-  "description" = :description,
+  "name" = + :name,
+  "description" = + :description,
   "version" = "skills"."latestVersion" + 1,
   "latestVersion" = "skills"."latestVersion" + 1,
-  "revision" = :revision,
-  "updatedAt" = :now
+  "revision" = + :revision,
+  "updatedAt" = + :now
 where
   (
     "skills"."organizationId" = (
@@ -2409,7 +2409,7 @@ where
         "apiKeys"
         left join "skills" on (
           "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
+          and "skills"."id" = + :skillId
         )
         left join "skillVersions" on (
           (
@@ -2419,14 +2419,14 @@ where
           and "skillVersions"."version" = "skills"."version"
         )
         left join "orphanedObjects" on (
-          "orphanedObjects"."objectKey" = :objectKey
+          "orphanedObjects"."objectKey" = + :objectKey
           and "orphanedObjects"."deleteAfter" > :notSweptBefore
         )
       where
         (
           (
             (
-              "apiKeys"."hash" = :caller.keyHash
+              "apiKeys"."hash" = + :caller.keyHash
               and case
                 when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2457,7 +2457,7 @@ where
                           where
                             (
                               "skillContents"."organizationId" = "apiKeys"."organizationId"
-                              and "skillContents"."skillId" = :skillId
+                              and "skillContents"."skillId" = + :skillId
                               and "skillContents"."sha256" = "new".value ->> 'sha256'
                             )
                         )
@@ -2478,7 +2478,7 @@ where
                 where
                   (
                     "other"."organizationId" = "apiKeys"."organizationId"
-                    and "other"."name" = :name
+                    and "other"."name" = + :name
                     and "other"."id" <> :skillId
                   )
               )
@@ -2496,7 +2496,7 @@ where
           and "skillVersions"."files" is not :files
         )
     )
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   );
 
 -- updateSkill.recording
@@ -2545,7 +2545,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -2555,14 +2555,14 @@ from
     and "skillVersions"."version" = "skills"."version"
   )
   left join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
+    "orphanedObjects"."objectKey" = + :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
       (
-        "apiKeys"."hash" = :caller.keyHash
+        "apiKeys"."hash" = + :caller.keyHash
         and case
           when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -2593,7 +2593,7 @@ where
                     where
                       (
                         "skillContents"."organizationId" = "apiKeys"."organizationId"
-                        and "skillContents"."skillId" = :skillId
+                        and "skillContents"."skillId" = + :skillId
                         and "skillContents"."sha256" = "new".value ->> 'sha256'
                       )
                   )
@@ -2614,7 +2614,7 @@ where
           where
             (
               "other"."organizationId" = "apiKeys"."organizationId"
-              and "other"."name" = :name
+              and "other"."name" = + :name
               and "other"."id" <> :skillId
             )
         )
@@ -2677,7 +2677,7 @@ from
   "apiKeys"
   left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
+    and "skills"."id" = + :skillId
   )
   left join "skillVersions" on (
     (
@@ -2687,4 +2687,4 @@ from
     and "skillVersions"."version" = cast(:version as integer)
   )
 where
-  "apiKeys"."hash" = :caller.keyHash;
+  "apiKeys"."hash" = + :caller.keyHash;

@@ -442,13 +442,14 @@ class Analysis {
   /** The caller's API key is found by its hash. */
   #isCallersHash(a: Expr, b: Expr, scope: Scope): boolean {
     const source = sourceOf(a, scope)
+    const value = b.type === 'UnaryExpr' && b.op === 'Positive' ? b.expr : b
     return (
       source !== undefined &&
       'table' in source &&
       source.table === 'apiKeys' &&
       columnOf(a)?.column === 'hash' &&
-      b.type === 'VariableExpr' &&
-      this.#parsed.placeholders.get(b.span.offset) === 'caller.keyHash'
+      value.type === 'VariableExpr' &&
+      this.#parsed.placeholders.get(value.span.offset) === 'caller.keyHash'
     )
   }
 
@@ -467,7 +468,7 @@ class Analysis {
   #meaningOf(expr: Expr, scope: Scope): Meaning | undefined {
     if (expr.type === 'ParenthesizedExpr' && expr.exprs[0] && expr.exprs.length === 1)
       return this.#meaningOf(expr.exprs[0], scope)
-    // It only keeps SQLite from using an index.
+    // It only keeps SQLite from using an index, or from planning for the value.
     if (expr.type === 'UnaryExpr' && expr.op === 'Positive') return this.#meaningOf(expr.expr, scope)
     if (expr.type === 'SubqueryExpr') return this.#tentatively(() => this.#select(expr.select, scope))[0]?.meaning
     const { placeholders, beginning } = this.#parsed

@@ -47,7 +47,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly tables: readonly string[]; 
  * Comparisons that bind nothing: the table is bound by another one, and the value is more than the ID of an
  * organization; or the statement begins with rows of several organizations, which the tick lists.
  */
-const REDUNDANT = /"organizationId" = (\?|\("organizations"\.value ->> 'id'\))/
+const REDUNDANT = /"organizationId" = (\+?\?|\("organizations"\.value ->> 'id'\))/
 
 const unusedExceptions = new Set(Object.keys(EXCEPTIONS))
 const counts = { statements: 0, comparisons: 0, noticed: 0, redundant: 0 }

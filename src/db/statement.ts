@@ -101,11 +101,11 @@ function requireGuard(compiled: Compiled): Compiled {
 }
 
 /**
- * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is
- * bound. It does not look into an expression.
+ * SQLite plans a statement for the value of a parameter that is its limit or that a column equals, and compiles it again
+ * when the parameter is bound. It does not look into an expression.
  */
-function withLimitAsExpression({ sql, params }: Compiled): Compiled {
-  return { sql: sql.replaceAll(' limit ?', ' limit +?'), params }
+function withExpressions({ sql, params }: Compiled): Compiled {
+  return { sql: sql.replaceAll(/ (limit|=|is) \?/g, ' $1 +?'), params }
 }
 
 /** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
@@ -114,7 +114,7 @@ export const statements: Statement[] = []
 function compiledOnFirstUse<Row, P extends Parameter>(takes: readonly P[], compile: () => Compiled): Statement<Row, P> {
   let compiled: Compiled | undefined
   const once = () => {
-    compiled ??= withLimitAsExpression(compile())
+    compiled ??= withExpressions(compile())
     return compiled
   }
   const statement: Statement<Row, P> = {
