@@ -47,7 +47,7 @@ interface ExpectedWorker {
   readonly secrets: readonly string[]
 }
 
-/** As Cloudflare's API describes it. */
+/** What Cloudflare's API says of a binding. */
 interface Binding {
   readonly type: string
   readonly name: string
@@ -175,7 +175,7 @@ function queueCheck({ account, config }: DeployContext, name: string): Check {
   }
 }
 
-/** Of each setting of a consumer that is configured: its name, its value and the configured one. */
+/** The settings of a consumer that are configured, each with its value and the configured one. */
 function settingsOf(expected: ConfiguredConsumer, { dead_letter_queue: deadLetters, settings = {} }: Consumer) {
   const { max_batch_timeout: seconds } = expected
   const numbers = [

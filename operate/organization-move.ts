@@ -110,7 +110,7 @@ class Move {
   readonly #source: Batches
   readonly #target: Batches
   readonly #options: MoveOptions
-  /** Of several commands that move the organization at once, the one that began last continues. */
+  /** If several commands move the organization at once, the one that began last continues. */
   readonly #attempt: string = crypto.randomUUID()
   #earlierNumbers: readonly number[] | undefined
   #renewedAt = 0
@@ -401,7 +401,7 @@ class Move {
   }
 
   /**
-   * Of the API keys and feeds that stayed in the target when the organization left it: removes those that it does not have
+   * Removes API keys and feeds that stayed in the target when the organization left it, and that it does not have
    * any more, so that no key is valid again.
    */
   #removeOthers({ name }: OrganizationTable, rows: readonly Row[], after: Row | undefined, isLast: boolean): Query {

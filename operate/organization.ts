@@ -33,7 +33,7 @@ const LOCAL_MOVE_PAUSE_MS = 5
 /** Cloudflare's API allows 1,200 calls in five minutes. Beyond that a call waits for longer than the halt lasts. */
 const MS_PER_CALL = 250
 
-/** Of a call to a deployed database during a move. The pauses are shorter than the halt of the organization. */
+/** The attempts of a call to a deployed database during a move. The pauses are shorter than the halt of the organization. */
 const MAX_ATTEMPTS = 5
 const PAUSE_MS = 500
 
@@ -121,7 +121,7 @@ script.argument('[command]', 'one of the commands below').action((command) => {
 })
 
 let databases: Databases
-/** That of the organization, once it is found. */
+/** The database of the organization, once it is found. */
 let database: CommandDatabase
 parsed(script)
 

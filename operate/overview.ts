@@ -66,7 +66,7 @@ export async function readOverviews(databases: Databases, target: Target, now: D
   return databases.areSeveral ? overviews.sort(byName) : overviews
 }
 
-/** As SQLite sorts them. */
+/** The order of SQLite. */
 function byName(one: Overview, other: Overview): number {
   const [first, second] = [one, other].map(({ name, id }) => Buffer.from(`${name}\0${id}`))
   return Buffer.compare(first ?? Buffer.of(), second ?? Buffer.of())

@@ -146,7 +146,7 @@ interface Current {
   readonly places: ReadonlyMap<string, Place>
   /** By their numbers, those that exist. */
   readonly databases: ReadonlyMap<number, CommandDatabase>
-  /** Of a deployment, by their numbers. */
+  /** The databases of a deployment, by their numbers. */
   readonly deployed: ReadonlyMap<number, AccountDatabase>
   /** True if there is a Worker to switch. */
   readonly isDeployed: boolean
@@ -280,7 +280,7 @@ async function restoreBackups(
 }
 
 interface Plan {
-  /** Of the database. */
+  /** The name of the database. */
   readonly name: string
   readonly policy: KeyPolicy
   /** How many rows each table has now. */

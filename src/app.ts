@@ -29,13 +29,13 @@ const PREFIX = '/api/public-api'
 /** Well above what clients of this service send. */
 const HEADERS_LIMIT_BYTES = 16 * 1024
 
-/** Of a request for `/mcp`: a tool stores a session file. */
+/** The most bytes of a request for `/mcp`: a tool stores a session file. */
 const MCP_BODY_LIMIT_BYTES = 4 * 2 ** 20
 
 /** Each forwarded request for `/mcp` makes at least one request to the API, which looks up and counts its key. */
 const MCP_CALLER: CallerScope = { scope: null, isCountedByItsCalls: true }
 
-/** Of a request for `/mcp` with a large body: the look-up of its key and the reading of the body are counted too. */
+/** Who may send `/mcp` a large body: the look-up of its key and the reading of the body are counted too. */
 const MCP_LARGE_CALLER: CallerScope = { scope: null }
 
 /** Where clients look for the metadata of a resource (RFC 9728), with its path behind it. */
@@ -316,7 +316,7 @@ function pathOf(request: Request): string {
 
 interface RoutePattern {
   readonly pattern: RegExp
-  /** As the OpenAPI document writes it: `/v1/projects/{projectId}`. */
+  /** What the OpenAPI document calls it: `/v1/projects/{projectId}`. */
   readonly template: string
   readonly methods: readonly string[]
 }

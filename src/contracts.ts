@@ -1,6 +1,7 @@
 /**
- * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
- * service checks and describes input, what it says of events, and when schedules fire. Nothing of `src/` imports this module.
+ * All that `cli/`, `mcp/` and the pages in `console/web/` take from the service: the contracts that they use, how the
+ * service checks and describes input, what it says of events, and when schedules fire. The console Worker, which signs
+ * people in, takes the few modules that `scripts/checks/layers.ts` lists. Nothing of `src/` imports this module.
  */
 export {
   BUNDLE_NAMES,

@@ -7,7 +7,7 @@ import type { Environment, Message } from './environment.ts'
 import { deliverEvents } from './resources/events/delivery/deliver.ts'
 import { deliverRuns } from './resources/schedules/delivery/consumer.ts'
 
-/** Of the names of dead letter queues in wrangler.toml. A batch says nothing else about where its messages come from. */
+/** The end of the names of dead letter queues in wrangler.toml, which is all that a batch says of where it comes from. */
 const DEAD_LETTERS = /-deliveries-dead(-|$)/
 
 /** @throws if D1 or a queue fails. Then the queue hands the batch over again. */

@@ -79,15 +79,15 @@ export interface Environment extends LimitSettings {
 
 /** The setting of each limit, and its value without one. */
 const LIMITS = {
-  /** Of a user. */
+  /** The pins of a user. */
   pins: ['PIN_LIMIT', 50],
-  /** Of a project or agent. */
+  /** The schedules of a project or an agent. */
   schedules: ['SCHEDULE_LIMIT', 100],
-  /** Of a project. */
+  /** The environment variables of a project. */
   variables: ['VARIABLE_LIMIT', 500],
-  /** Of a skill. */
+  /** The versions of a skill. */
   skillVersions: ['SKILL_VERSION_LIMIT', 100],
-  /** Of the events of an organization. */
+  /** The bytes of an organization's events. */
   eventBytes: ['EVENT_BYTE_LIMIT', 1_000_000_000],
   /** How many days a deletion can be undone. */
   undoDays: ['UNDO_DAYS', 7],

@@ -87,7 +87,7 @@ async function exchange(consoleUrl: string, code: string, verifier: string): Pro
 
 const newSecret = () => randomBytes(RANDOM_BYTES).toString('base64url')
 
-/** As the console shows it. */
+/** The name that the console shows. */
 function machineName(): string {
   return (
     hostname()

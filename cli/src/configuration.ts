@@ -118,7 +118,7 @@ function loginFile(profile = currentProfile()): string {
   return join(configurationFolder(), 'workspace', name)
 }
 
-/** Of the user, as the platform has it. */
+/** Where the platform keeps the configuration of a user. */
 function configurationFolder(): string {
   const { APPDATA, XDG_CONFIG_HOME } = process.env
   if (process.platform === 'win32') return APPDATA || join(homedir(), 'AppData', 'Roaming')

@@ -30,7 +30,7 @@ export function readVariables(name: string, bytes: Buffer, skipsInvalid = false)
   const text = bytes.toString('utf8').replaceAll(/\r\n?/g, '\n')
   const assignments = assignmentsIn(text)
   for (const warning of warningsOf(text, assignments)) console.error(`Warning: ${name}, ${warning}`)
-  // Of several lines, the last one counts.
+  // The last of several lines counts.
   const lines = new Map(assignments.map(({ key, line }) => [key, line]))
   const problemsOf = (variables: readonly Variable[]) =>
     problemsIn(variables, (key) => `${name}, line ${lines.get(key)}: ${key}`)

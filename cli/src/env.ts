@@ -20,7 +20,7 @@ const PROJECT = ['--project <project>', 'the ID or the name of the project'] as 
 const ONLY = ['--only <names>', 'only these variables, separated by commas', (text: string) => text.split(',')] as const
 const UNRESTRICTED = 'This needs an API key that is restricted to projects. To create one:'
 const CREATE_KEY = 'workspace keys create sandbox --scope environment-variables:lease --project'
-/** As in shells: the command was not found, or it cannot be executed. */
+/** The exit codes of shells for a command that was not found, or that cannot be executed. */
 const [NOT_FOUND, NOT_EXECUTABLE] = [127, 126]
 /** A terminal sends these to each process of the foreground by itself. */
 const OF_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']

@@ -13,7 +13,7 @@ export async function ask(question: string, isSecret = false): Promise<string> {
       done()
     },
   })
-  // As a terminal, readline shows what is typed by itself.
+  // Readline shows what is typed by itself when it is a terminal.
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   try {
     const answer = lines.question(question)

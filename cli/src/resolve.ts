@@ -23,7 +23,7 @@ interface Kind<Item extends Named> {
   readonly noun: string
   /** @param options `query` leaves out other names, where the list can be searched. */
   list(workspace: Workspace, options: { readonly query?: string }): AsyncIterable<Item> | Promise<readonly Item[]>
-  /** Of kinds whose IDs may be any text. */
+  /** Retrieves one, for kinds whose IDs may be any text. */
   retrieve?(workspace: Workspace, id: string): Promise<unknown>
   /** False: an ID is given whole. */
   readonly hasPrefixes?: false
@@ -119,7 +119,7 @@ export async function find<Item extends Named>(workspace: Workspace, kind: Kind<
   }
   if (named.length > 0) return only(named, `${kind.noun}s have the name "${text}"`, 'Use the ID.')
   const found: Item[] = []
-  // Of an ID that the platform chose, "shop" is not the beginning of "shop-old".
+  // "shop" is not the beginning of "shop-old", because the platform chose that ID.
   const mayBePrefix = text.length >= MIN_PREFIX_LENGTH && /^[0-9a-f-]+$/i.test(text)
   if (mayBePrefix && kind.hasPrefixes !== false) {
     for await (const item of await kind.list(workspace, {})) {
@@ -172,7 +172,7 @@ export async function scheduleOf(workspace: Workspace, text: string, { project, 
   return { schedules, parentId, id }
 }
 
-/** Those of projects and of agents differ in the time zone only, which an agent's schedule does not have. */
+/** The methods of projects and of agents differ in the time zone only, which an agent's schedule does not have. */
 export function methodsOf({ projects, agents }: Workspace, isOfProject: boolean) {
   return isOfProject ? projects.schedules : (agents.schedules as unknown as Workspace['projects']['schedules'])
 }

@@ -30,7 +30,7 @@ interface ArchivableMethods extends Methods {
 }
 
 interface Facts {
-  /** Of the command. */
+  /** The name of the command. */
   readonly name: string
   readonly kind: (typeof KINDS)['project' | 'agent' | 'session' | 'pullRequest' | 'user']
   readonly methods: (workspace: Workspace) => Methods

@@ -22,9 +22,9 @@ import { AGENT, KINDS, methodsOf, PROJECT, resolve, SCHEDULE, scheduleOf } from 
 import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
 
-/** Of the IDs that are derived from a file name. It never changes. */
+/** The namespace of the IDs that are derived from a file name. It never changes. */
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
-/** As the body of a request. Each value takes two bytes of it at least. */
+/** The most bytes of the body of a request, in which each value takes at least two. */
 const MAX_FILE_BYTES = 64 * 1024
 const MAX_VALUES = MAX_FILE_BYTES / 2
 

@@ -38,7 +38,7 @@ export function retrying(options: RetryOptions): (request: Request) => Promise<R
       try {
         const response = await attempt(request, fetch, timeout)
         const waitMs = retryAfterMs(response) ?? 0
-        // Of 429 it is known that nothing was done. A proxy has further statuses above 500.
+        // Nothing was done at a 429. A proxy has further statuses above 500.
         const isWorthRepeating = response.status === 429 || (response.status >= 500 && isRepeatable)
         if (isLast || !isWorthRepeating || waitMs > maxWaitMs) return response
         await response.body?.cancel()

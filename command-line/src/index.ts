@@ -71,7 +71,7 @@ function checkValues(command: CommandUnknownOpts, required: readonly Option[]): 
   for (const option of command.options) {
     const value = command.getOptionValue(option.attributeName())
     if (value === undefined && required.includes(option)) throw new UsageError(`${option.flags} is missing.`)
-    // As for wrangler, an empty environment is production.
+    // An empty environment is production, as for wrangler.
     if (value === '' && option.long !== '--env') throw new UsageError(`${option.long} is empty.`)
     if (typeof value === 'string' && value.startsWith('--') && process.argv.includes(value)) {
       throw new UsageError(`${option.long} has no value; got the option ${value} instead.`)
@@ -167,7 +167,7 @@ export interface Progress {
   end(summary?: string): void
 }
 
-/** Of the progress that was started last. */
+/** Removes the bar of the progress that was started last. */
 let removeBar: () => void = () => undefined
 
 export function numberText(value: number): string {

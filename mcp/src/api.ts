@@ -30,7 +30,7 @@ export class ApiFailure extends Error {
     this.retryAfter = headers.get('Retry-After')
   }
 
-  /** Of what no operation finds, in the same form. */
+  /** The failure of what no operation finds, in the same form. */
   static notFound(sentence: string, code: string): ApiFailure {
     return new ApiFailure(sentence, new Response(null, { status: 404, headers: { 'Error-Code': code } }))
   }

@@ -33,14 +33,14 @@ const INSTRUCTIONS =
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /**
- * Of the revision 2025-03-26, which has batches. Each message makes up to six requests to the API, and Cloudflare
- * allows 32 invocations of Workers for a request.
+ * The most messages of a batch, which the revision 2025-03-26 has. Each message makes up to six requests to the API, and
+ * Cloudflare allows 32 invocations of Workers for a request.
  */
 const MAX_BATCH = 5
 
 /**
- * Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors, and
- * writes 250 bytes about each wrong value.
+ * The most bytes and values of a message without the arguments of a tool, which the tool checks: the SDK repeats the
+ * rest in its errors, and writes 250 bytes about each wrong value.
  */
 const MESSAGE_LIMIT_BYTES = 16 * 1024
 const MESSAGE_LIMIT_VALUES = 500

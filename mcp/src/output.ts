@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ApiFailure } from './api.ts'
 
-/** Of a result as JSON. A model reads all of it. */
+/** The most bytes of a result as JSON. A model reads all of it. */
 const LIMIT_BYTES = 100_000
 /** What the protocol adds to a result. */
 const ENVELOPE_BYTES = 1000

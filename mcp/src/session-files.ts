@@ -33,7 +33,7 @@ export const readProperties = {
     .register(docs, { description: 'The bytes of the part, at most.' }),
 }
 
-/** As many as the list has on a page. */
+/** The files of a page of the list. */
 const PAGE_FILES = 1000
 /** With the request that follows, no more than another tool or resource makes (index.ts, MAX_BATCH). */
 const MAX_PAGES = 5

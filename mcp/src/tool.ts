@@ -24,7 +24,7 @@ export interface ToolOptions {
   readonly description?: string
   /** Properties that the operation does not have, or has in another form, for the following options. */
   readonly extra?: Shape
-  /** Of several operations, that of a call. Default: the one that the names of the properties tell. */
+  /** The operation of a call, if the tool has several. Default: the one that the names of the properties tell. */
   readonly operationOf?: (input: Input) => ToolContract | undefined
   /** True for a PUT that never replaces. */
   readonly onlyCreates?: true
@@ -42,7 +42,7 @@ export interface ToolOptions {
 
 export interface Tool {
   readonly name: string
-  /** As `tools/list` has it. */
+  /** What `tools/list` has. */
   readonly listed: ListedTool
   /** True if the caller may call one of its operations. */
   allows(caller: Caller): boolean

@@ -105,7 +105,7 @@ function appliedMigrations(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name))
 }
 
-/** As wrangler creates it when it applies migrations. */
+/** The table that wrangler creates when it applies migrations. */
 export const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
 

@@ -26,7 +26,7 @@ export async function saveObjects(store: ObjectStore, backup: DatabaseSync, fold
   const missing: string[] = []
   let copied = 0
   mkdirSync(folder, { recursive: true })
-  // Of this process alone: backups in the same folder share the objects.
+  // A folder of this process alone: backups in the same folder share the objects.
   const partial = mkdtempSync(join(folder, '.partial-'))
   await withProgress('Objects', objects, async ({ key, sizeBytes }) => {
     const file = fileOf(folder, key)

@@ -105,7 +105,7 @@ type Beginning = 'caller' | 'given' | AstNode
 
 const GUARD = ['caller.keyHash', 'caller.scope']
 
-/** Of a statement that begins from a table: the table that leaves the fewest others unbound. */
+/** A statement that begins from a table: the one that leaves the fewest others unbound. */
 export function parseStatement({ sql, params }: Pick<Statement, 'sql' | 'params'>): ParsedStatement {
   const { root } = parseStmtOrThrow(sql)
   const offsets: number[] = []

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { type Cost, costsOf, costTable, processorSeconds } from './processor-time.ts'
+import { type Cost, costsOf, costTable, LIMITS, processorSeconds, SLOW_LIMITS } from './processor-time.ts'
 
 const { slow: isSlow } = parsed(
   describeScript(
@@ -39,7 +39,7 @@ if (isSlow) {
 
 rmSync(folder, { recursive: true })
 if (processorSeconds() !== undefined) {
-  const { lines, exceeded } = costTable(costs, !isSlow)
+  const { lines, exceeded } = costTable(costs, isSlow ? SLOW_LIMITS : LIMITS)
   console.log(lines.join('\n'))
   failed.push(...exceeded.map((part) => `processor time of ${part}`))
 }

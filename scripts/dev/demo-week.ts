@@ -120,7 +120,7 @@ export const WEEK_DELETIONS = [
 /** The identity provider of the organization, which nobody can reach. */
 export const ISSUER = 'https://login.example.com'
 
-/** Of the rule by which the second person signs in. */
+/** The ID of the rule by which the second person signs in. */
 const RULE_ID = idOf('platform')
 
 /** What the two people did, how many hours ago. */

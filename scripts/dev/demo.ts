@@ -332,7 +332,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
   return inserts.map(inserted)
 }
 
-/** Of an endpoint that has failed for days: every six hours, the latest first. */
+/** The attempts at an endpoint that has failed for days: every six hours, the latest first. */
 function failedAttempts() {
   return Array.from({ length: 10 }, (_, index) => ({
     startedAt: hoursAgo((index + 1) * 6),

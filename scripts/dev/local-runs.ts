@@ -63,7 +63,7 @@ async function newSecret(service: Service): Promise<string> {
 }
 
 interface Receipt {
-  /** Of the response. */
+  /** The status of the response. */
   readonly status: number
   readonly body: Readonly<Record<string, string>>
   /** To print. */

@@ -44,7 +44,7 @@ export function writePages(): void {
 }
 
 /**
- * Of the packages with Scalar's viewer in one script, this one has the fewest dependencies. The script is a string in
+ * The package with Scalar's viewer in one script that has the fewest dependencies. The script is a string in
  * its module, which is read instead of imported: it is a plugin of Fastify.
  */
 function viewerScript(): string {

@@ -99,7 +99,7 @@ export const ofIdentity = <P extends Parameter>(identityId: P): People<P> => ({
   takes: [identityId],
 })
 
-/** Of everyone whom the rule admitted at their last sign-in. */
+/** Everyone whom the rule admitted at their last sign-in. */
 export const ofRule = <P extends Parameter>(ruleId: P): People<P> => ({
   areTheirs: sql`${ended.identityId} in ${query
     .select({ id: person.id })
@@ -123,7 +123,7 @@ export function endOfKeys<P extends Parameter, Q extends Parameter>(
   const isEnding = and(
     eq(ended.organizationId, apiKeys.organizationId),
     areTheirs,
-    // As in the condition of the index.
+    // The condition of the index.
     isNotNull(ended.identityId),
     isNull(ended.revokedAt),
     sql`(${ended.expiresAt} is null or ${ended.expiresAt} > ${now})`,

@@ -126,7 +126,7 @@ const isNotRecorded = (part: Part) =>
       ),
   )})`
 
-/** Of a statement that records one event, and of one that may record several. D1 counts the rows of a window as read. */
+/** The number of an event: of the only one, or of one of several. D1 counts the rows of a window as read. */
 const ONLY = sql`0`
 const EACH = sql`row_number() over () - 1`
 

@@ -34,7 +34,7 @@ export const mayAct = and(isCallersKey, isLive, isInScope)
 export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} where ${mayAct})`
 
 /**
- * Of the caller's key in `apiKeys`: 1 if it may use the project.
+ * 1 if the caller's key in `apiKeys` may use the project.
  * @param projectIds the projects that the key is restricted to, if not those of the joined key.
  */
 export function isAccessible(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
@@ -46,7 +46,7 @@ export function isAccessible(projectId: SQLWrapper, projectIds: SQLWrapper = api
 export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKeys} where ${isCallersKey})`
 
 /**
- * Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources.
+ * True if the caller's key in `apiKeys` is not restricted to projects. Required by organization-wide resources.
  */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 

@@ -34,7 +34,7 @@ const BELOW_PERCENT = 2
 /** The next daily pass prolongs the alert. */
 const EXCESS_LASTS_MS = 1.5 * DAY_MS
 
-/** Of several databases, a sentence names so many. */
+/** The most databases that a sentence names. */
 const MAX_NAMED = 10
 
 const numbers = text('numbers')

@@ -11,7 +11,7 @@ import type { Problem } from '../errors.ts'
 export interface Cron {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
-  /** Of the month, or of the week (0 is Sunday): a day has to match one of both if neither field is exactly `*`. */
+  /** Days of the month, and of the week (0 is Sunday): a day has to match one of both if neither field is exactly `*`. */
   readonly daysOfMonth: ReadonlySet<number>
   readonly daysOfWeek: ReadonlySet<number>
   readonly isAnyDayOfMonth: boolean

@@ -41,7 +41,7 @@ interface ExaminedList<Listed extends Fields> {
   readonly fields: Listed
   /** The joins that the columns and the condition need. */
   readonly joins?: SQL
-  /** Of the examined rows, those that are listed. */
+  /** True for the examined rows that are listed. */
   readonly isListed?: SQL | undefined
   /** False if the page lists all rows of its range. */
   readonly mayLeaveOut: SQL | undefined
@@ -70,7 +70,7 @@ export function listOf<P extends Parameter, const Own extends readonly Parameter
     const items = sql`select ${selectedAs(fields)}, 0 as "isLastExamined"
       from (select * from ${source} where ${isInRange} order by ${order} limit ${sql.raw(String(MAX_EXAMINED))}) as ${table}
       ${joins} where ${isListed ?? sql`true`}`
-    // As a limit, the condition is tested once and before the first row.
+    // A condition in the limit is tested once, before the first row.
     const last = sql`select * from (select ${sql.join(lastColumns, sql`, `)}, 1
       from ${source} where ${isInRange} order by ${order}
       limit (${mayLeaveOut}) offset ${sql.raw(String(MAX_EXAMINED - 1))})`

@@ -27,6 +27,6 @@ export const numberOrNull = <const Name extends string>(name: Name) => new Place
 /** The time of the request or of the tick. Bound for every guarded statement. */
 export const now = text('now')
 
-/** Of a page (http/paging.ts): the key that it begins after, and the most rows it has. */
+/** The key after which a page begins, and the most rows it has (http/paging.ts). */
 export const cursor = text('cursor')
 export const rowLimit = number('rowLimit')

@@ -67,7 +67,7 @@ export const halts = sqliteTable('halts', {
   kind: text({ enum: ['suspended', 'leaving', 'arriving', 'left'] }).notNull(),
   /** When the halt ends by itself; null: never. */
   until: text(),
-  /** Of a suspension, the operator's words; of a move, the ID of the attempt. */
+  /** The operator's words about a suspension, or the ID of the attempt to move. */
   reason: text(),
 })
 
@@ -152,13 +152,13 @@ export const apiKeys = sqliteTable(
     createdByKeyId: text(),
     /** The identity of the person who signed in, also of every key that was created from there; null: nobody did. */
     identityId: text(),
-    /** Of a grant: the app, by its OAuth client ID, its name, and the host that it was sent back to. */
+    /** The app of a grant, by its OAuth client ID, its name, and the host that it was sent back to. */
     clientId: text(),
     clientName: text(),
     redirectHost: text(),
-    /** Of a grant, the end that its person chose. `expiresAt` is earlier unless the person signs in now and then. */
+    /** The end of a grant that its person chose. `expiresAt` is earlier unless the person signs in now and then. */
     grantEndsAt: text(),
-    /** Of a grant: when its code was exchanged, which is done once. */
+    /** When the code of a grant was exchanged, which is done once. */
     redeemedAt: text(),
     /** The number of the database that the key moved to with its organization; null: this one decides. */
     movedTo: integer(),
@@ -557,7 +557,7 @@ export const eventUsage = sqliteTable('eventUsage', {
   organizationId: text().primaryKey(),
   /** The last event that was counted. */
   countedTo: integer().notNull(),
-  /** Of the events up to there. A trigger subtracts those that are removed. */
+  /** The bytes of the events up to there. A trigger subtracts those that are removed. */
   bytes: integer().notNull(),
   /** The last event that was removed: a feed may not continue before it. */
   removedTo: integer().notNull(),
@@ -745,7 +745,7 @@ export const skillFeeds = sqliteTable(
     /** The feed ends with this key. A successor of the key takes over its feeds. */
     apiKeyId: text().notNull(),
     createdAt: text().notNull(),
-    /** As of API keys. */
+    /** The same as for API keys. */
     movedTo: integer(),
   },
   (table) => [

@@ -19,7 +19,7 @@ export interface HonoEnvironment {
   Variables: Variables
 }
 
-/** Of a request for an operation. */
+/** What a request for an operation has. */
 export interface OperationEnvironment extends HonoEnvironment {
   Variables: Variables & { contract: Contract; caller: Caller }
 }

@@ -45,7 +45,7 @@ export interface Contract extends CallerScope {
   readonly success: Success
   /** True if the response has a secret that is shown once, so that a repeated request fails. */
   readonly showsSecretOnce?: true
-  /** Of a POST without `Idempotency-Key`: true if a repeated request has no further effect. */
+  /** True if a POST without `Idempotency-Key` has no further effect when it is repeated. */
   readonly isRepeatable?: true
   /** Whether it works while the database is nearly full. By default, all but what can create (full-database.ts). */
   readonly worksWhenFull?: boolean
@@ -74,7 +74,7 @@ export type Success = JsonSuccess | ContentSuccess
 
 export interface JsonSuccess extends SuccessBase {
   readonly status: 200 | 201
-  /** Of a PUT that can create: what 201 means. That response has the same schema, and `Location`. */
+  /** What 201 means, if a PUT can create. That response has the same schema, and `Location`. */
   readonly created?: string
   readonly schema: z.ZodMiniObject
   readonly example: unknown

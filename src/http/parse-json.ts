@@ -20,7 +20,7 @@ function problemOf(text: string): Problem {
     lineStart = at + 1
   }
   let column = 1
-  // Of code points, without an array of them: the line may have 15 MiB.
+  // Counts code points without an array of them: the line may have 15 MiB.
   for (const _ of text.slice(lineStart, index)) column++
   const end = index < text.length ? '' : ', where it ends'
   return { wrong: `is not valid JSON at line ${line}, column ${column}${end}`, ...rest }

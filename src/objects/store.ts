@@ -37,7 +37,7 @@ export async function streamObject(
 }
 
 /**
- * As much as is read at once. Without its own buffer, a reader of workerd returns 4 KiB, which costs four times the
+ * What is read at once. Without its own buffer, a reader of workerd returns 4 KiB, which costs four times the
  * CPU.
  */
 const BUFFER_BYTES = 128 * 1024

@@ -40,7 +40,7 @@ export const removeFromOrphans = unguarded([objectKeys], () =>
     .where(inArray(orphanedObjects.objectKey, sql`(select value from json_each(${objectKeys}))`)),
 )
 
-/** Of objects that are due, those that a row of this database refers to. */
+/** Selects the objects that are due and that a row of this database refers to. */
 export const selectReferenced = unguarded([objectKeys], () =>
   query
     .select({ objectKey: sql<string>`"due".value`.as('objectKey') })

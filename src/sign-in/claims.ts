@@ -21,7 +21,7 @@ const OF_THE_TOKEN = new Set([
 
 /** A provider may list thousands of groups. */
 const MAX_CLAIMS = 2000
-/** Of all claims together, with their names. */
+/** The most characters of all claims together, with their names. */
 const MAX_CHARACTERS = 256 * 1024
 const MAX_DEPTH = 8
 /** The longest claim and the longest value that a rule can have (resources/sign-in-rules/contract.ts). */

@@ -19,12 +19,12 @@ import { query, unguarded } from '../db/statement.ts'
 const organizationId = text('organizationId')
 const subject = text('subject')
 const email = textOrNull('email')
-/** Of the person: of the user, if it is new, and of the session. */
+/** The name of the person, for the session and for a new user. */
 const name = text('name')
-/** Of the identity and the user, if they are new. */
+/** The IDs of the identity and the user, if they are new. */
 const newIdentityId = text('newIdentityId')
 const newUserId = text('newUserId')
-/** Of the session. */
+/** The ID and the hash of the session. */
 const keyId = text('keyId')
 const hash = text('hash')
 const expiresAt = text('expiresAt')
@@ -175,7 +175,7 @@ export const admit = unguarded([...person, email, claims, newIdentityId, newUser
     }),
 )
 
-/** Of a person, with the one that the sign-in makes. */
+/** The most sessions of a person, with the one that the sign-in makes. */
 const MAX_SESSIONS = 20
 
 const other = alias(apiKeys, 'other')

@@ -19,12 +19,12 @@ export type Fingerprints = ReadonlyMap<string, Fingerprint>
 export interface SkillRecord {
   /** The same name has another ID on another service, in another organization, or after the skill was deleted. */
   readonly skillId: string
-  /** Of the skill then. Null if the version was not the current one. */
+  /** The ETag of the skill then. Null if the version was not the current one. */
   readonly etag: string | null
   readonly files: Fingerprints
   /** What a pull began to write and did not finish. */
   readonly pending?: Fingerprints
-  /** Of the files that this pull merges: what it writes instead. */
+  /** What this pull writes in the place of files that it merges. */
   readonly merged?: Fingerprints
 }
 
@@ -78,7 +78,7 @@ export function computeSha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** As for Git, what the owner may execute is executable. */
+/** What the owner may execute is executable, as for Git. */
 export function readLocalFile(path: string) {
   const bytes = readFile(path)
   return { bytes, sha256: computeSha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }

@@ -14,7 +14,7 @@ export interface Merged {
 
 /** Lines of the text before and after a change. */
 const CONTEXT = 3
-/** Of the table of the longest common subsequence, so that time and memory stay bounded. */
+/** The most cells of the table of the longest common subsequence, so that time and memory stay bounded. */
 const MAX_CELLS = 2 ** 20
 
 /** Only texts have lines. */

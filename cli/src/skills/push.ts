@@ -175,7 +175,7 @@ function readFiles(folder: string): { files: SkillFile[]; skipped: Skipped[] } {
     const { bytes, ...file } = readLocalFile(path)
     const left = findConflict(filename, bytes)
     if (left !== undefined) throw new Error(left)
-    // As the service stores it.
+    // The form in which the service stores it.
     files.push({ filename: filename.normalize('NFC'), ...file, ...toContent(bytes) })
   }
   return { files, skipped }

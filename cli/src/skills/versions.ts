@@ -13,7 +13,7 @@ export type VersionFile = Schemas['SkillVersion']['files'][number]
 export type VersionSummary = Schemas['SkillVersionSummary']
 
 export type SkillVersion = Schemas['SkillVersion'] & {
-  /** Of the skill. Null if the version is not the current one. */
+  /** The ETag of the skill. Null if the version is not the current one. */
   readonly etag: string | null
 }
 
@@ -95,7 +95,7 @@ export async function listVersions(
   return (await workspace.skills.versions.list(skillId, { limit }).page()).items
 }
 
-/** Of what is part of a skill's folder. */
+/** The hashes of what is part of a skill's folder. */
 export function computeFingerprints(
   files: readonly Pick<VersionFile, 'filename' | 'sha256' | 'executable'>[],
 ): Fingerprints {

@@ -21,7 +21,7 @@ import {
   signedInPersonRequired,
 } from './failures.ts'
 
-/** Of a person. */
+/** The most apps that a person connects. */
 const MAX_GRANTS = 50
 
 const id = text('id')

@@ -71,7 +71,7 @@ import {
 } from './failures.ts'
 import { withinApiKeyQuota } from './quota.ts'
 
-/** Of an API key. */
+/** The most sessions of an API key. */
 const MAX_SESSIONS = 20
 
 const id = text('id')
@@ -269,7 +269,7 @@ const isLiveSessionOf = (key: typeof named | typeof apiKeys) =>
     sql`${key.kind} = 'key'`,
     sql`${session.identityId} is ${key.identityId}`,
     sql`(${session.kind} = 'session' or ${session.identityId} is null)`,
-    // As in the condition of the index.
+    // The condition of the index.
     sql`${session.kind} <> 'key'`,
     isNull(session.revokedAt),
     gt(session.expiresAt, now),
@@ -484,7 +484,7 @@ const admitted = alias(apiKeys, 'admitted')
 const isKeyOfIdentity = and(
   eq(admitted.organizationId, identities.organizationId),
   eq(admitted.identityId, identities.id),
-  // As in the condition of the index.
+  // The condition of the index.
   isNotNull(admitted.identityId),
   isNull(admitted.revokedAt),
 )

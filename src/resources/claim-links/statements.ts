@@ -12,7 +12,7 @@ import { apiKeys } from '../../db/schema.ts'
 import { query, unguarded } from '../../db/statement.ts'
 
 const hash = text('hash')
-/** Of the API key that the link is used for. */
+/** The ID of the API key that the link is used for. */
 const keyId = text('keyId')
 const keyHash = text('keyHash')
 const keyName = text('keyName')

@@ -31,7 +31,7 @@ import { deletionNotFound, parentDeleted, skillNameTaken } from './failures.ts'
 const deletionId = text('deletionId')
 const resourceType = textOrNull('resourceType')
 const scheduleLimit = number('scheduleLimit')
-/** Of a schedule that is restored. */
+/** The next run of a schedule that is restored. */
 const nextRunAt = textOrNull('nextRunAt')
 
 const parent = alias(deletions, 'parent')

@@ -11,7 +11,7 @@ const TYPES = Object.keys(EVENT_TYPES) as EventType[]
 /** What a filter of types can name: a type, or all of a resource. */
 const PATTERNS = [...TYPES, ...new Set(TYPES.map((type) => `${resourceOf(type)}.*`))]
 export const MAX_TYPES = 50
-/** Of a type or a cursor, before it is compared with those that exist. */
+/** The most characters of a type or a cursor, before it is compared with those that exist. */
 const MAX_TEXT_LENGTH = 255
 const LONGEST_PATTERN = Math.max(...PATTERNS.map(({ length }) => length))
 const ALLOWED_TYPES = `up to ${MAX_TYPES} types such as "skill.updated", or "skill.*" for all of a resource`

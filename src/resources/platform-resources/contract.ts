@@ -34,7 +34,7 @@ import { projectMismatch } from './failures.ts'
 
 /** The facts of a kind of platform resource. */
 export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
-  /** Of the noun, in summaries. */
+  /** The article of the noun, in summaries. */
   readonly article: 'a' | 'an'
   /** In paths and scopes. */
   readonly path: 'projects' | 'agents' | 'users' | 'sessions' | 'pull-requests'
@@ -143,7 +143,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
 
 export type OrganizationResourceContracts<K extends Kind> = ReturnType<typeof organizationResourceContracts<K>>
 
-/** Of projects, agents and users, which belong to the organization itself. */
+/** The contracts of projects, agents and users, which belong to the organization itself. */
 export function organizationResourceContracts<const K extends Kind>(kind: K, forbidden: Forbidden) {
   const archivedAt = z.nullable(instant()).register(docs, {
     description: `When the ${kind.noun} was archived; null if it is not archived.`,
@@ -175,7 +175,7 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
 
 export type ArchivingContract<K extends Kind> = ReturnType<typeof archivingContract<K>>
 
-/** Of projects and agents, which can be archived. */
+/** The contract that archives projects and agents. */
 export function archivingContract<const K extends Kind>(
   kind: K,
   { retrieve }: OrganizationResourceContracts<K>,
@@ -213,7 +213,7 @@ export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = Ret
   typeof projectResourceContracts<K>
 >
 
-/** Of sessions and pull requests, which belong to a project. */
+/** The contracts of sessions and pull requests, which belong to a project. */
 export function projectResourceContracts<const K extends Kind<ProjectResourceTable>>(kind: K) {
   const body = { projectId: EXAMPLE_IDS.projectId, name: kind.exampleName }
   const { put, retrieve, list, remove } = sharedContracts(kind, { projectId: z.string(), name: z.string() }, body)

@@ -85,7 +85,7 @@ async function remove(
   return { body: { deleted: true as const, id: removed.id } }
 }
 
-/** Of projects, agents and users. */
+/** The operations on projects, agents and users. */
 export function organizationResourceEndpoints<const K extends Kind>(
   contracts: OrganizationResourceContracts<K>,
   statements: OrganizationResourceStatements,
@@ -113,7 +113,7 @@ export function organizationResourceEndpoints<const K extends Kind>(
   }
 }
 
-/** Of projects and agents. */
+/** The operation that archives projects and agents. */
 export function archivingEndpoint<const K extends Kind>(
   contract: ArchivingContract<K>,
   { archivable, archive }: Archiving,
@@ -127,7 +127,7 @@ export function archivingEndpoint<const K extends Kind>(
   })
 }
 
-/** Of sessions and pull requests. */
+/** The operations on sessions and pull requests. */
 export function projectResourceEndpoints<const K extends Kind<ProjectResourceTable>>(
   contracts: ProjectResourceContracts<K>,
   statements: ProjectResourceStatements,

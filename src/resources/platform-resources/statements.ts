@@ -45,7 +45,7 @@ const name = text('name')
 const archived = number('archived')
 /** The text that the names of a list contain; null: any. */
 export const nameQuery = textOrNull('query')
-/** Of a list with the latest first: its items are from before this time, or from this time with an ID before the cursor. */
+/** Where a list with the latest first begins: before this time, or at this time with an ID before the cursor. */
 const createdBefore = text('createdBefore')
 
 /** The columns of a resource that its responses have. */
@@ -163,7 +163,7 @@ interface Access {
   readonly toList?: SQL
 }
 
-/** Of projects, agents and users, which belong to the organization itself. */
+/** Statements on projects, agents and users, which belong to the organization itself. */
 export function organizationResourceStatements(
   kind: Kind,
   fields: ResourceFields,
@@ -195,7 +195,7 @@ export function organizationResourceStatements(
   }
 }
 
-/** Of projects and agents, which can be archived. An archived one keeps the time at which it was archived first. */
+/** Archives projects and agents. An archived one keeps the time at which it was archived first. */
 export function archivingStatements(
   kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>> & { readonly type: 'project' | 'agent' },
   fields: ResourceFields,
@@ -229,7 +229,7 @@ export function archivingStatements(
   }
 }
 
-/** Of sessions and pull requests, which belong to a project. */
+/** Statements on sessions and pull requests, which belong to a project. */
 export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fields: ProjectResourceFields) {
   const { table, noun, quota } = kind
   const { joins, itsProject, exists, isAccessible, isNotDeleted } = namedProjectResource(kind)

@@ -9,7 +9,7 @@ export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
   return and(eq(schedules.organizationId, dependent.organizationId), eq(schedules.id, dependent.scheduleId))
 }
 
-/** Of a schedule: true if its organization has a run endpoint. */
+/** True if the organization of a schedule has a run endpoint. */
 export const hasRunEndpoint = exists(
   query.select({ one: sql`1` }).from(runEndpoints).where(eq(runEndpoints.organizationId, schedules.organizationId)),
 )

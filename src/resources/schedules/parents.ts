@@ -13,7 +13,7 @@ import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Parent {
   readonly type: 'project' | 'agent'
-  /** Of the type, in summaries. */
+  /** The article of the type, in summaries. */
   readonly article: 'a' | 'an'
   readonly path: 'projects' | 'agents'
   readonly idName: 'projectId' | 'agentId'
@@ -21,7 +21,7 @@ export interface Parent {
   readonly name: 'Project' | 'Agent'
   readonly tag: 'Projects' | 'Agents'
   readonly exampleScheduleId: string
-  /** Those of a request that names the parent. */
+  /** What can be wrong with a request that names the parent. */
   readonly failures: readonly Failure[]
   readonly archived: Failure
   id(): z.ZodMiniType<string, string>

@@ -66,12 +66,12 @@ export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
 const endOf = ({ checkAt, startedAt }: TakenRun) =>
   sql`max(coalesce(${unpostponed(checkAt)}, ''), ${deadlineOf(startedAt)})`
 
-/** Of a run with its schedule: its claim and its time limit have ended, so the next tick fails it. */
+/** The claim and the time limit of a run have ended, so the next tick fails it. Its schedule is joined. */
 export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered' and ${runs.checkAt} is not null
   and coalesce(${endOf(runs)} <= ${now}, false))`
 
 /**
- * Of a run with its schedule: with the overlap `skip`, its check has come, and a newer run exists. Not at `endOf`: a
+ * The check of a run has come, and with the overlap `skip` a newer run exists. Its schedule is joined. Not at `endOf`: a
  * time limit that was extended since the newer run was created would make two runs active.
  */
 export const isSuperseded = sql<0 | 1>`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
@@ -442,9 +442,9 @@ export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string)
 export const postponed = jsonRows('postponed', 'organizationId', 'id', 'checkAt', 'newCheckAt')
 
 /**
- * Of runs that are left as they are: the next check, so that the tick does not find them each minute. That of a run whose
- * schedule, or its parent, was deleted comes after a restoration too. The time before follows it, because the claim and the
- * time limit of a run end as if it had never been deleted.
+ * Postpones the check of runs that are left as they are, so that the tick does not find them each minute. The check of a
+ * run whose schedule, or its parent, was deleted comes after a restoration too. The time before follows it, because the
+ * claim and the time limit of a run end as if it had never been deleted.
  */
 export function writePostponement() {
   const next = postponed.column('newCheckAt')

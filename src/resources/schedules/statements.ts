@@ -118,7 +118,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
 
   const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
   const isEqualTiming = sql`${isEqual('cron')} and ${isEqual('runAt')} and (${schedules.cron} is null or ${isEqual('timezone')})`
-  /** Of a schedule that a PUT replaces: one that the service paused stays paused. */
+  /** When a schedule that a PUT replaces was enabled: one that the service paused stays paused. */
   const enabledSince = sql`case when ${enabled} and ${schedules.pausedReason} is null
     then coalesce(${schedules.enabledAt}, ${now}) end`
   const replaced = { ...excludedSettings, enabledAt: enabledSince }
@@ -302,7 +302,7 @@ const times = {
   createdAt: schedules.createdAt,
   updatedAt: schedules.updatedAt,
 }
-/** That of a creation by a POST is never null. */
+/** The cron expression, which a creation by a POST always has. */
 const cron = sql<string>`${schedules.cron}`.as('cron')
 const projectId = sql<string>`${schedules.parentId}`.as('projectId')
 const agentId = sql<string>`${schedules.parentId}`.as('agentId')
@@ -338,7 +338,7 @@ const filters = and(
   sql`(${nextRunBefore} is null or ${schedules.nextRunAt} < ${nextRunBefore})`,
   containsIfGiven(schedules.name, nameQuery),
 )
-/** As a JSON array, the latest first. */
+/** A JSON array, the latest first. */
 const lastOutcomes = sql<string>`(select json_group_array("status") filter (where "status" in ('succeeded', 'failed')) from (
     select ${runs.status} as "status" from ${runs}
     where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}

@@ -15,7 +15,7 @@ import { filled } from '../../errors.ts'
 import { signInRule } from './contract.ts'
 import { ruleLimit, ruleNotFound } from './failures.ts'
 
-/** Of an organization. */
+/** The most rules of an organization. */
 const MAX_RULES = 100
 
 const id = text('id')

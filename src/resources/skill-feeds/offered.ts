@@ -8,7 +8,7 @@ import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { query, unguarded } from '../../db/statement.ts'
 
 const hash = text('hash')
-/** Of an archive; null if the address is not one of an archive. */
+/** The skill of the archive that an address names; null if it names none. */
 const skillId = textOrNull('skillId')
 const version = textOrNull('version')
 

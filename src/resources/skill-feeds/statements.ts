@@ -9,7 +9,7 @@ import { guarded, query } from '../../db/statement.ts'
 import { failure, filled } from '../../errors.ts'
 import { feedLimit, feedNotFound, namedSkillNotFound, namedVersionNotFound } from './failures.ts'
 
-/** Of an organization. */
+/** The most feeds of an organization. */
 const MAX_FEEDS = 100
 
 const feedId = text('feedId')

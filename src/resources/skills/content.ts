@@ -26,7 +26,7 @@ export interface StoredContent {
 
 export interface ReadContent extends StoredContent {
   readonly bytes: Uint8Array
-  /** Of the bytes, in lower-case hexadecimal. */
+  /** The hash of the bytes, in lower-case hexadecimal. */
   readonly sha256: string
 }
 

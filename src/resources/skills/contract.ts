@@ -32,7 +32,7 @@ const MAX_FILES = 500
 const MAX_FILE_BYTES = MEBIBYTE
 const MAX_SKILL_BYTES = 8 * MEBIBYTE
 const BODY_LIMIT_BYTES = 16 * MEBIBYTE
-/** As many as have exact numbers in every client. */
+/** Every client has exact numbers up to it. */
 const MAX_VERSION = 2 ** 31 - 1
 
 const skillFile = z

@@ -5,7 +5,7 @@ import { problemOfArchivedFilename } from './archived-filename.ts'
 
 export const EXAMPLE_SKILL_NAME = 'release-notes'
 
-/** Of a description, in characters. */
+/** The most characters of a description. */
 export const MAX_DESCRIPTION = 1024
 
 export function skillName(description = 'Unique in the organization.') {

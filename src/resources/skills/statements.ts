@@ -279,7 +279,7 @@ export const insertVersion = guarded(
           )
           .innerJoin(skills, isWritten),
       )
-      // Of a retry after a commit that was not confirmed.
+      // A retry after a commit that was not confirmed has them already.
       .onConflictDoNothing(),
 )
 
@@ -339,7 +339,7 @@ const isChangeable = {
   ...editedCopyIsCurrent,
 }
 
-/** Of a change, before its archive is stored. */
+/** What a change requires before its archive is stored. */
 export const changeable = requiring([namedSkill, currentVersion], isChangeable)
 
 export const beginChange = beginArchive(changeable, [files], isChanged)
@@ -414,7 +414,7 @@ export const deleteOldVersions = guarded(authorized, [skillId, revision, othersK
   query.delete(skillVersions).where(isTooOld),
 )
 
-/** Of the deleted versions. */
+/** Deletes the contents that only the deleted versions had. */
 export const deleteUnusedContents = guarded(authorized, [skillId, revision], () =>
   query.delete(skillContents).where(
     and(

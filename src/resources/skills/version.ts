@@ -19,10 +19,10 @@ export interface ReadFile extends ReadContent {
 export interface StoredFile {
   readonly id: string
   readonly filename: string
-  /** Of the bytes, in lower-case hexadecimal. */
+  /** The hash of the bytes, in lower-case hexadecimal. */
   readonly sha256: string
   readonly sizeBytes: number
-  /** Of the stored content. */
+  /** How the content is stored. */
   readonly encoding: Encoding
   readonly executable: boolean
 }

@@ -28,7 +28,7 @@ import {
   rewindCursorExpired,
 } from './failures.ts'
 
-/** Of an organization. */
+/** The most endpoints of an organization. */
 const MAX_ENDPOINTS = 10
 /** How many events are looked at for `behind`. */
 const MAX_BEHIND = 1000
@@ -108,7 +108,7 @@ const named = {
 const isNamed = (organizationId: SQL<string>) =>
   and(eq(eventEndpoints.organizationId, organizationId), eq(eventEndpoints.id, eventEndpointId))
 const endpointExists = precondition(isNotNull(eventEndpoints.id), endpointNotFound)
-/** Of the event of an endpoint. */
+/** What the event of an endpoint says. */
 const ofEndpoint = { id: eventEndpoints.id, name: eventEndpoints.url }
 
 export const creatable = requiring([], {

@@ -20,7 +20,7 @@ export const runFields = {
   lastError: runs.lastError,
   lastAttempts: runs.lastAttempts,
   nextAttemptAt: runs.nextAttemptAt,
-  /** As JSON. The check of a claimed run is the end of its claim. */
+  /** JSON. The check of a claimed run is the end of its claim. */
   claim: sql<string | null>`case when ${runs.status} = 'delivered' and ${runs.claimId} is not null
     then json_insert(${runs.claimedBy}, '$.leaseExpiresAt', ${unpostponed(runs.checkAt)}) end`.as('claim'),
   startedAt: runs.startedAt,

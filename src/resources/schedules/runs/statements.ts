@@ -59,11 +59,11 @@ import { runFields } from './run.ts'
 import { workFields } from './work.ts'
 
 const id = text('id')
-/** Of the event of a run that is joined to its schedule. */
+/** What the event of a run says. Its schedule is joined. */
 const ofRun = { id: runs.id, name: schedules.name, ...parentOf(runs) }
 /** The time of the request that creates a run. */
 const scheduledAt = text('scheduledAt')
-/** Of a list of a schedule's runs: the time that they are before. */
+/** The time before which the listed runs of a schedule are. */
 const before = text('before')
 
 /** The run that an earlier request with the same `Idempotency-Key` created. */
