@@ -24,7 +24,7 @@ export function pagePolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** Of an HTML file of an agent. Pictures from elsewhere would tell their server who looks at it. */
+/** The policy of an HTML file of an agent. Pictures from elsewhere would tell their server who looks at it. */
 export const RENDER_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 

@@ -57,7 +57,7 @@ export function apiUrl(path: string): string {
 
 const ADDRESS = 'CF-Connecting-IP'
 
-/** Of a request to the API: the API key, and headers of the browser's request. */
+/** The headers of a request to the API: its API key, and some of the browser's request. */
 export function headersTo(c: ConsoleContext, token: string, names: readonly string[] = [ADDRESS]): Headers {
   const headers = new Headers({ Authorization: `Bearer ${token}` })
   for (const name of names) {

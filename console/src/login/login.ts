@@ -15,7 +15,7 @@ interface PendingLogin {
   readonly expiresAt: number
 }
 
-/** As the app of the key. */
+/** The app of the key. */
 const CLIENT_ID = 'workspace'
 const LOOPBACK = '127.0.0.1'
 

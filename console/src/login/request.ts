@@ -1,7 +1,7 @@
 /** What `workspace login` asks for, in the query of the address that it opens, and how it gets the answer. */
 
 export interface LoginRequest {
-  /** That of PKCE: SHA-256 of the verifier, which the command keeps. */
+  /** The challenge of PKCE: SHA-256 of the verifier, which the command keeps. */
   readonly challenge: string
   /** Goes back to the command with the answer. */
   readonly state: string
@@ -15,7 +15,7 @@ export interface LoginRequest {
 
 /** What the person decided. */
 export interface LoginDecision {
-  /** That of the page. */
+  /** The query of the page. */
   readonly query: string
   readonly days: number
 }
@@ -25,7 +25,7 @@ export interface LoginCode {
   readonly code: string
 }
 
-/** Of what a person opens to log a command in. */
+/** The query of what a person opens to log a command in. */
 const FIELDS: Readonly<Record<string, RegExp>> = {
   code_challenge: /^[\w-]{43}$/,
   state: /^[\w-]{1,100}$/,

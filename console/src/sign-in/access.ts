@@ -10,7 +10,7 @@ import type { AccessProvider } from './providers.ts'
 
 const HEADER = 'Cf-Access-Jwt-Assertion'
 const TIMEOUT_MS = 10_000
-/** That of oauth4webapi. */
+/** The tolerance of oauth4webapi. */
 const CLOCK_TOLERANCE_S = 30
 
 /** The public keys of teams, which jose reads again when it meets an unknown key. */

@@ -6,7 +6,7 @@ import { isObject, ProviderError, readJson, readObject } from './provider-error.
 import { type CodeProvider, GITHUB } from './providers.ts'
 
 const PAGE_SIZE = 100
-/** Of each list. A Worker may send 50 requests. */
+/** The most pages of each list. A Worker may send 50 requests. */
 const MAX_PAGES = 10
 
 export const github: CodeFlow = {

@@ -4,7 +4,7 @@ import type { Person } from '../../../src/sign-in/types.ts'
 import { ProviderError } from './provider-error.ts'
 
 const MAX_NAME_LENGTH = 200
-/** As OpenID Connect says. */
+/** The limit of OpenID Connect. */
 const MAX_SUBJECT_LENGTH = 255
 
 export interface Identified {

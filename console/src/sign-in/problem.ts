@@ -25,7 +25,7 @@ export const PROBLEM_STATUS = {
   expired: 400,
   no_organization: 400,
   unknown_provider: 404,
-  /** Of this address. */
+  /** The requests of this address. */
   too_many_requests: 429,
   /** The provider says no. */
   provider_refused: 403,

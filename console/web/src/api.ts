@@ -111,7 +111,7 @@ interface GrowingOptions<Item, Data> {
   /** Begins with the name of the resource, as that of every list. */
   readonly queryKey: readonly [resource: string, ...rest: unknown[]]
   readonly limit: number
-  /** Of the pages behind the first; default: the same. */
+  /** The limit of the pages behind the first; default: the same. */
   readonly furtherLimit?: number
   readonly read: ReadPage<Item>
   /** Reads the list, again if there is one. Default: all that it has is read again, a thousand items at once. */
@@ -189,7 +189,7 @@ export async function readNew<Item extends Identified>(
     const overlap = page.items.findIndex(({ id }) => ids.has(id))
     if (overlap >= 0) return { items: [...items, ...page.items.slice(0, overlap), ...old], nextCursor }
     items.push(...page.items)
-    // Of very many new ones, the latest are shown, and "Show more" leads to the others.
+    // The latest of very many new ones are shown, and "Show more" leads to the others.
     if (page.nextCursor === null || old.length === 0 || items.length >= MAX_LIMIT) {
       return { items, nextCursor: page.nextCursor }
     }

@@ -74,7 +74,7 @@ export function useLiveUpdates(): void {
 
 const MAX_WAIT_MS = 10_000
 
-/** Of the last request of the feed. */
+/** The failure of the last request of the feed. */
 let failure: Error | undefined
 
 function onFailure(error: Error): void {

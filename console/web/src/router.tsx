@@ -18,7 +18,7 @@ import { Today } from './today/today.tsx'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** That of a page that an app opens has a long query. */
+/** The address of a page that an app opens has a long query. */
 const MAX_ADDRESS_LENGTH = 4000
 
 const root = createRootRoute({ component: Root })

@@ -22,7 +22,7 @@ function Activity() {
   )
 }
 
-/** As many events as a window shows at most. */
+/** The most events that a window shows. */
 const ALWAYS_DRAWN = 50
 
 function Events() {

@@ -16,7 +16,7 @@ import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from
 export const Route = createLazyRoute('/authorize')({ component: Authorize })
 
 function Authorize() {
-  // As the app wrote it.
+  // The query that the app wrote.
   const query = useRouter().history.location.search
   const { data, error, refetch } = useQuery({
     queryKey: ['consent', query],

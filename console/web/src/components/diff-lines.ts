@@ -6,7 +6,7 @@ import { visible } from '../visible.ts'
 
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added' | 'hidden'
-  /** As people see it. Of hidden lines, how many there are. */
+  /** What people see. For hidden lines, how many there are. */
   readonly text: string
   /** The characters that differ from the line in its place. */
   readonly marks?: readonly Range[]

@@ -33,7 +33,7 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   )
 }
 
-/** Of a mark, and the gap behind it. */
+/** The width of a mark and the gap behind it. */
 const OUTCOME_WIDTH = 14
 
 const SHAPES = { succeeded: 'm1.5 6a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z', failed: 'm6 .8 5.2 5.2-5.2 5.2-5.2-5.2z' }

@@ -11,7 +11,7 @@ export interface Column {
   readonly name: string
   /** Instead of the name, such as a checkbox. */
   readonly head?: ReactNode
-  /** As of a column of a grid, the same in all rows, so not by content. */
+  /** The width of a column of a grid: the same in all rows, so not by content. */
   readonly width: string
   /** On a narrow screen; default: the same. */
   readonly narrowWidth?: string
@@ -23,7 +23,7 @@ export interface Column {
 interface TableProps {
   /** Those that are false are left out. */
   readonly columns: readonly (Column | false)[]
-  /** Of a row that was not drawn yet, in pixels: about what most have. */
+  /** The height of a row that was not drawn yet, in pixels: about what most have. */
   readonly rowHeight?: number
   /** The rows. */
   readonly children: ReactNode

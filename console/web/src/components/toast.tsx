@@ -55,7 +55,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Of the dialogs that are open, the topmost last. */
+/** The IDs of the open dialogs, the topmost last. */
 let dialogs: readonly string[] = []
 
 interface ToastsProps {

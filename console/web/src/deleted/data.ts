@@ -19,7 +19,7 @@ export const deletionsQuery = (filters: { readonly [Name in keyof Filters]?: Fil
     read: (limit, cursor) => workspace.deletions.list({ ...filters, limit, cursor }).page(),
   })
 
-/** As events name the type. */
+/** The name that events give a type. */
 const toEventType = (resourceType: Deletion['resourceType']) => resourceType.replace('_', '-')
 
 const TYPES = DELETED_KINDS.map((kind) => `${toEventType(kind)}.deleted`).join(',')

@@ -113,7 +113,7 @@ function Waiting() {
   )
 }
 
-/** As on the page Today. */
+/** The state that the page Today shows. */
 function State({ endpoint }: { readonly endpoint: { readonly updatedAt: string } }) {
   const pending = useGrowing(runsQuery({ status: 'pending' }, COUNTED))
   const latest = useGrowing(runsQuery({}, SHOWN_RUNS))
@@ -131,7 +131,7 @@ function State({ endpoint }: { readonly endpoint: { readonly updatedAt: string }
 const SHOWN_RUNS = 20
 const SHOWN_ATTEMPTS = 10
 
-/** Those of the latest runs. */
+/** The deliveries of the latest runs. */
 function Deliveries() {
   const { items } = useGrowing(runsQuery({}, SHOWN_RUNS))
   const attempts = items

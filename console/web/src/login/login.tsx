@@ -13,7 +13,7 @@ import { allowLogin } from './data.ts'
 export const Route = createLazyRoute('/login')({ component: Login })
 
 function Login() {
-  // As the command wrote it.
+  // The query that the command wrote.
   const query = useRouter().history.location.search
   const request = parseLoginRequest(query)
   useEffect(() => {

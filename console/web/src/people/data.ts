@@ -16,7 +16,7 @@ export interface Resource {
 }
 
 interface Words {
-  /** As events and deletions name it. */
+  /** The name of events and deletions. */
   readonly type: 'user' | 'agent' | 'project'
   readonly noun: string
   readonly plural: string

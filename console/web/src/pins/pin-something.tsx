@@ -85,7 +85,7 @@ function Unpinnable({ projects }: { readonly projects: readonly Found[] }) {
 interface Found {
   readonly id: string
   readonly name: string
-  /** Of a project, there is none. */
+  /** A project has none. */
   readonly projectId?: string
   readonly archivedAt?: string | null
 }

@@ -144,7 +144,7 @@ function SessionLink({ sessionId }: { readonly sessionId: string }) {
   )
 }
 
-/** That of the schedule now: a run does not keep its own. */
+/** The payload of the schedule now: a run does not keep its own. */
 function Payload({ run }: { readonly run: RunData }) {
   const { data } = useQuery(scheduleQuery(placeOf({ ...run, id: run.scheduleId })))
   if (!data || data.schedule.payload === null) return null

@@ -27,7 +27,7 @@ export function placeOf(schedule: {
 }
 
 const PAGE = 100
-/** Of the pages behind the first, if all are read. */
+/** The most schedules of a page behind the first, if all are read. */
 const MAX_PAGE = 1000
 
 export interface ScheduleFilters {

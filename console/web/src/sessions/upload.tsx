@@ -25,7 +25,7 @@ export function Upload({ sessionId, chosen, folder: initial, onClose }: UploadPr
   useEffect(() => () => uploading.abort(), [uploading])
   const existing = useQuery(filesQuery(sessionId))
   const prefix = folder.trim().replace(/\/*$/, '/').replace(/^\/$/, '')
-  // As the service stores paths.
+  // The service stores paths in this form.
   const files = chosen.map((file) => ({ file, path: `${prefix}${file.name}`.normalize('NFC') }))
   const paths = new Set(existing.data?.files.map(({ path }) => path))
   const replaced = files.filter(({ path }) => paths.has(path)).length

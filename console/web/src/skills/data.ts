@@ -31,7 +31,7 @@ export interface Skill {
   /** The latest first. */
   readonly versions: readonly VersionSummary[]
   readonly current: VersionSummary
-  /** Of the current version. */
+  /** The ETag of the current version. */
   readonly etag: string | null
 }
 

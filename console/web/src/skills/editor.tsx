@@ -67,7 +67,7 @@ interface SkillEditorProps {
   readonly skillId?: string
   /** What is written on. */
   readonly files: readonly SkillFile[]
-  /** Of the version that has the files. */
+  /** The ETag of the version that has the files. */
   readonly etag?: string | null
   /** The file that is open at first. */
   readonly opened?: string | undefined

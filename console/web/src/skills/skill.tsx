@@ -62,7 +62,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
   const canWrite = useCan()('skills:write')
   const publication = usePublication(skillId, current.version, etag)
   const comparesTwo = from !== undefined && to !== undefined
-  // Of a version that is not kept any more, the service says so.
+  // The service says that a version is not kept any more.
   const shown = versions.find(({ version }) => version === number)
   const before = versionBefore(versions, number)
   const name = (shown ?? current).name

@@ -51,7 +51,7 @@ export function mediaTypeOf({ contentType }: NamedFile): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** Of text, one in ten characters at most is not valid UTF-8. */
+/** The share of characters in text that may not be valid UTF-8. */
 const MAX_INVALID = 0.1
 
 /**
