@@ -109,19 +109,19 @@ export const ERROR_STATUSES = {
 export type ErrorCode = keyof typeof ERROR_STATUSES
 
 /** A failure that an operation may have. Its contract lists it, and what finds it names it. */
-export interface Failure<Code extends ErrorCode = ErrorCode> {
-  readonly code: Code
+export interface Failure {
+  readonly code: ErrorCode
   /** What is wrong and what to change. `{limit}` is a value that only the request knows. */
   readonly message: string
 }
 
-export function failure<const Code extends ErrorCode>(code: Code, message: string): Failure<Code> {
+export function failure(code: ErrorCode, message: string): Failure {
   return { code, message }
 }
 
 /** The failure with the values of its message. */
-export function filled<F extends Failure>(failure: F, values: Readonly<Record<string, string | number>>): F {
-  return { ...failure, message: failure.message.replaceAll(/\{(\w+)\}/g, (name, key) => String(values[key] ?? name)) }
+export function filled({ code, message }: Failure, values: Readonly<Record<string, string | number>>): Failure {
+  return { code, message: message.replaceAll(/\{(\w+)\}/g, (name, key) => String(values[key] ?? name)) }
 }
 
 /** A response that is not a success. The message tells the client what to change, never what failed inside. */

@@ -1,7 +1,22 @@
 /** The failures of operations on several resources. Those of one resource are in its failures.ts. */
 import { failure } from '../errors.ts'
 
-export const projectNotFound = failure('project_not_found', 'There is no project with this projectId.')
+/** What the messages say of a kind of platform resource. */
+interface Named {
+  readonly type: 'agent' | 'project' | 'pull_request' | 'session' | 'user'
+  readonly noun: string
+  readonly idName: string
+}
+
+export const notFound = ({ type, noun, idName }: Named) =>
+  failure(`${type}_not_found`, `There is no ${noun} with this ${idName}.`)
+export const deleted = ({ type, noun }: { readonly type: Named['type'] | 'schedule'; readonly noun: string }) =>
+  failure(
+    `${type}_deleted`,
+    `The ${noun} was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.`,
+  )
+
+export const projectNotFound = notFound({ type: 'project', noun: 'project', idName: 'projectId' })
 export const listedProjectNotFound = failure(
   'project_not_found',
   'projectIds names a project that the organization does not have.',
@@ -19,28 +34,13 @@ export const unrestrictedKeyRequired = unrestrictedKeyRequiredOr('Use a key that
 /** For a list or a claim of all projects, or of one. */
 export const projectRequired = unrestrictedKeyRequiredOr('Name one of them as projectId.')
 
-export const agentNotFound = failure('agent_not_found', 'There is no agent with this agentId.')
+export const agentNotFound = notFound({ type: 'agent', noun: 'agent', idName: 'agentId' })
 export const agentArchived = failure('agent_archived', 'The agent is archived. Unarchive it first.')
 
-/** What the messages say of a kind of platform resource. */
-interface Named<Type extends string> {
-  readonly type: Type
-  readonly noun: string
-  readonly idName: string
-}
-type DeletedType = 'agent' | 'project' | 'pull_request' | 'schedule' | 'session' | 'user'
-
-export const notFound = <Type extends Exclude<DeletedType, 'schedule'>>({ type, noun, idName }: Named<Type>) =>
-  failure(`${type}_not_found`, `There is no ${noun} with this ${idName}.`)
-export const deleted = <Type extends DeletedType>({ type, noun }: Omit<Named<Type>, 'idName'>) =>
-  failure(
-    `${type}_deleted`,
-    `The ${noun} was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.`,
-  )
-
-export const userNotFound = failure('user_not_found', 'There is no user with this userId.')
+export const sessionNotFound = notFound({ type: 'session', noun: 'session', idName: 'sessionId' })
+export const userNotFound = notFound({ type: 'user', noun: 'user', idName: 'userId' })
 export const namedUserNotFound = failure('user_not_found', 'userId names a user that the organization does not have.')
-export const otherUser = failure(
+export const userExceedsOwnKey = failure(
   'exceeds_own_key',
   'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
 )

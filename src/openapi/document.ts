@@ -122,9 +122,8 @@ function errorsOf(contract: Contract): DocumentedError[] {
   return Array.from(statuses, (status) => {
     const codes = listErrorCodes(contract, Number(status))
     const text = general[Number(status)]
-    if (text !== undefined) return describeError(status, text, codes)
     const own = failures.filter(({ code }) => ERROR_STATUSES[code] === Number(status))
-    return { ...describeError(status, '', codes), text: describeFailures(own) }
+    return describeError(status, codes, text === undefined ? describeFailures(own) : withCodes(text, codes))
   })
 }
 
@@ -134,14 +133,13 @@ function describeFailures(failures: readonly Failure[]): string {
   return described.length === 1 ? described.join() : described.map((line) => `- ${line}`).join('\n')
 }
 
-function describeError(status: string, description: string, codes: readonly ErrorCode[]): DocumentedError {
+function withCodes(description: string, codes: readonly ErrorCode[]): string {
+  return `${description} \`Error-Code\`: ${codes.map((code) => `\`${code}\``).join(', ')}.`
+}
+
+function describeError(status: string, codes: readonly ErrorCode[], text: string): DocumentedError {
   const name = codes.map((code) => code.replaceAll(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase()))
-  const list = codes.map((code) => `\`${code}\``).join(', ')
-  return {
-    status,
-    name: ERROR_NAMES[status] ?? name.join('Or'),
-    text: `${description} \`Error-Code\`: ${list}.`,
-  }
+  return { status, name: ERROR_NAMES[status] ?? name.join('Or'), text }
 }
 
 /** The groups of operations, in the order in which a new user needs them. */
@@ -184,11 +182,12 @@ function print(value: unknown, depth: number): string {
 function describe(operations: readonly Endpoint[]) {
   const listed = operations.map(({ contract }) => {
     const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
-    const specified = Object.entries(contract.errors ?? {}).map(([status, description]) =>
-      describeError(status, description, listErrorCodes(contract, Number(status))),
-    )
+    const specified = Object.entries(contract.errors ?? {}).map(([status, description]) => {
+      const codes = listErrorCodes(contract, Number(status))
+      return describeError(status, codes, withCodes(description, codes))
+    })
     const errors = contract.errors ? specified : errorsOf(contract)
-    return { contract, errors: [...errors, describeError('default', SERVICE_ERRORS, others)] }
+    return { contract, errors: [...errors, describeError('default', others, withCodes(SERVICE_ERRORS, others))] }
   })
   const allErrors = listed.flatMap(({ errors }) => errors)
   const commonErrors = commonVariants(allErrors.map(({ name, text }) => ({ name, variant: text })))

@@ -4,8 +4,8 @@ import {
   callerIsRotated,
   listedProjectNotFound,
   namedUserNotFound,
-  otherUser,
   quotaExceeded,
+  userExceedsOwnKey,
 } from '../../access/failures.ts'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
@@ -185,7 +185,7 @@ export const createApiKeyContract = {
   failures: [
     callerIsRotated,
     scopesExceedOwnKey,
-    otherUser,
+    userExceedsOwnKey,
     projectsExceedOwnKey,
     expiryExceedsOwnKey,
     freshSignInRequired,

@@ -18,7 +18,7 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import { hasRule } from '../../access/admission.ts'
 import { guardedChange, mightAct, recordedAfter, recordedForEach } from '../../access/events.ts'
-import { namedUserNotFound, otherUser } from '../../access/failures.ts'
+import { namedUserNotFound, userExceedsOwnKey } from '../../access/failures.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import {
   actsAs,
@@ -174,7 +174,7 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
     projectIds,
     projectIdsIsGiven,
   ]),
-  userIsAccessible: precondition(or(actsAs(newUserId), and(isNull(newUserId), isAdmin)), otherUser, [
+  userIsAccessible: precondition(or(actsAs(newUserId), and(isNull(newUserId), isAdmin)), userExceedsOwnKey, [
     userId,
     userIdIsGiven,
   ]),

@@ -4,9 +4,9 @@ import {
   callerIsRotated,
   listedProjectNotFound,
   namedUserNotFound,
-  otherUser,
   roleExceedsOwnKey,
   unrestrictedKeyRequired,
+  userExceedsOwnKey,
 } from '../../access/failures.ts'
 import { ROLE_NAMES } from '../../access/roles.ts'
 import type { Contract } from '../../http/contract.ts'
@@ -119,7 +119,7 @@ export const createInvitationContract = {
   failures: [
     unrestrictedKeyRequired,
     roleExceedsOwnKey,
-    otherUser,
+    userExceedsOwnKey,
     callerIsRotated,
     listedProjectNotFound,
     namedUserNotFound,

@@ -2,7 +2,7 @@
 import { and, asc, eq, exists, gt, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { callerHasScopesOf, issuer } from '../../access/admission.ts'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
-import { namedUserNotFound, otherUser } from '../../access/failures.ts'
+import { namedUserNotFound, userExceedsOwnKey } from '../../access/failures.ts'
 import { actsAs, callerIsUnrotated } from '../../access/manage-keys.ts'
 import { precondition, preconditionUnless, requiring } from '../../access/preconditions.ts'
 import { keyIsUnrestricted, projectsExist } from '../../access/project.ts'
@@ -51,7 +51,7 @@ export const creatable = requiring([], {
     namedUserNotFound,
     [userId],
   ),
-  userIsAccessible: precondition(or(isNull(userId), actsAs(userId)), otherUser, [userId]),
+  userIsAccessible: precondition(or(isNull(userId), actsAs(userId)), userExceedsOwnKey, [userId]),
   isOnlyOne: precondition(
     sql`not exists ${open(and(eq(invitations.issuer, issuer), sql`${invitations.email} = lower(${email})`))}`,
     invitationExists,

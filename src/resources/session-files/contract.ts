@@ -1,19 +1,12 @@
 /** The files of a session (docs/contract.md, Session files). */
 import * as z from 'zod/mini'
-import { projectArchived, projectForbidden, quotaExceeded } from '../../access/failures.ts'
+import { projectArchived, projectForbidden, quotaExceeded, sessionNotFound } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import {
-  cursorMismatch,
-  sessionDeleted,
-  sessionFileNotFound,
-  sessionNotFound,
-  sessionRequired,
-  uploadExpired,
-} from './failures.ts'
+import { cursorMismatch, sessionDeleted, sessionFileNotFound, sessionRequired, uploadExpired } from './failures.ts'
 
 const PATH_LENGTH = 1000
 const CONTENT_LIMIT_BYTES = 95_000_000

@@ -1,4 +1,4 @@
-import { deleted, notFound, unrestrictedKeyRequiredOr } from '../../access/failures.ts'
+import { deleted, unrestrictedKeyRequiredOr } from '../../access/failures.ts'
 import { failure } from '../../errors.ts'
 
 export const cursorMismatch = failure(
@@ -8,6 +8,5 @@ export const cursorMismatch = failure(
 export const uploadExpired = failure('upload_expired', 'The upload took more than an hour. Send a smaller file.')
 export const sessionFileNotFound = failure('session_file_not_found', 'The session has no file with this fileId.')
 export const sessionRequired = unrestrictedKeyRequiredOr('Name a session as sessionId.')
-const SESSION = { type: 'session', noun: 'session', idName: 'sessionId' } as const
-export const sessionNotFound = notFound(SESSION)
+export const SESSION = { type: 'session', noun: 'session', idName: 'sessionId' } as const
 export const sessionDeleted = deleted(SESSION)

@@ -12,7 +12,7 @@ import { containsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.t
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { writtenObject } from '../../objects/orphans.ts'
-import { cursorMismatch, sessionFileNotFound, sessionRequired, uploadExpired } from './failures.ts'
+import { cursorMismatch, SESSION, sessionFileNotFound, sessionRequired, uploadExpired } from './failures.ts'
 
 const sessionId = text('sessionId')
 const fileId = text('fileId')
@@ -25,12 +25,7 @@ const sha256 = text('sha256')
 /** When the sweep deletes an orphaned object: nothing can still write it then. */
 const deleteAfter = text('deleteAfter')
 
-const session = namedProjectResource({
-  type: 'session',
-  noun: 'session',
-  idName: 'sessionId',
-  table: sessions,
-})
+const session = namedProjectResource({ ...SESSION, table: sessions })
 const sessionIsReadable = {
   sessionExists: session.exists,
   sessionIsAccessible: session.isAccessible,

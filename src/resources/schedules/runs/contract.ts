@@ -1,6 +1,6 @@
 /** The operations on the runs of schedules (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
-import { projectForbidden, projectNotFound, projectRequired } from '../../../access/failures.ts'
+import { projectForbidden, projectNotFound, projectRequired, sessionNotFound } from '../../../access/failures.ts'
 import type { Contract } from '../../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
@@ -23,7 +23,6 @@ import {
   redeliveryTooLate,
   runNotFound,
   runNotPending,
-  sessionNotFound,
 } from './failures.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const

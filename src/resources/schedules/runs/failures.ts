@@ -13,7 +13,6 @@ export const newerRunExists = failure(
   'run_finished',
   'A newer run of the schedule exists, and its overlap is "skip"; allowed: the latest run of such a schedule.',
 )
-export const sessionNotFound = failure('session_not_found', 'There is no session with this sessionId.')
 export const claimIdMissing = failure('claim_mismatch', 'The run is claimed. Send its claimId.')
 export const outcomeExists = failure(
   'run_finished',

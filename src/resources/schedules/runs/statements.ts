@@ -3,6 +3,7 @@
 import { and, asc, desc, eq, gt, gte, isNotNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
+import { sessionNotFound } from '../../../access/failures.ts'
 import { isAccessible, isCallersKey, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
@@ -53,7 +54,6 @@ import {
   outcomeTooLate,
   redeliveryTooLate,
   runNotFound,
-  sessionNotFound,
 } from './failures.ts'
 import { runFields } from './run.ts'
 import { workFields } from './work.ts'
