@@ -1,4 +1,4 @@
-import './operate/wrangler-environment.ts'
+import './tools/wrangler-environment.ts'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'

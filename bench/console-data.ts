@@ -3,7 +3,7 @@
  * each of skills, API keys and deletions; 200 people; 500 variables of a project.
  */
 import { SEQUENCES_PER_MS } from '../src/access/event-types.ts'
-import { computeRunId } from '../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../src/resources/work/run-id.ts'
 import { organization, organizationId, userId } from './data.ts'
 
 const MINUTE_MS = 60_000

@@ -3,7 +3,7 @@
  * allowances are those of November 2026, in US dollars.
  */
 
-import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/work/run-queue.ts'
 import { operations as documented } from './data.ts'
 import type { DatabaseUse } from './load.ts'
 import type { OperationCost, RunCost, Tick } from './measure.ts'

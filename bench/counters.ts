@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { describeScript, parsed } from '../operate/command-line.ts'
+import { describeScript, parsed } from '../tools/command-line.ts'
 import { backgroundCosts } from './background.ts'
 import { schema } from './data.ts'
 import { ask, type DatabaseUse } from './load.ts'

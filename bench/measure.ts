@@ -1,6 +1,6 @@
 /** The measurements. Each takes contenders that have the seeded data and answers with figures. */
 import { isDeepStrictEqual } from 'node:util'
-import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/work/run-queue.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,

@@ -4,7 +4,7 @@
 import './private-files.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
-import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
+import { describeScript, getTarget, parsed, UsageError, withTarget } from '../tools/command-line.ts'
 import { run } from './database.ts'
 import { Databases } from './databases.ts'
 import { createKey, parseUserId } from './first-key.ts'

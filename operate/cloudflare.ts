@@ -1,7 +1,7 @@
 /** Cloudflare's API for one account, called with wrangler's credentials. */
 import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/parameters.ts'
-import { type Deployment, readConfiguration, runWrangler } from './wrangler.ts'
+import { type Deployment, readConfiguration, runWrangler } from '../tools/wrangler.ts'
 
 const API_URL = 'https://api.cloudflare.com/client/v4'
 

@@ -1,7 +1,7 @@
 /** Lists, adds, closes and opens the databases of a deployment (docs/operate.md). */
 import './private-files.ts'
 import { migrationNames } from './backups/backup-file.ts'
-import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
+import { describeScript, getTarget, parsed, UsageError, withTarget } from '../tools/command-line.ts'
 import { databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { runSteps, stepsOf } from './deploy-steps.ts'
@@ -9,7 +9,7 @@ import { countLocalDatabases, prepareLocalDatabases } from './local-databases.ts
 import { appliedMigrations } from './migrations.ts'
 import { databaseLines } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
-import type { Target } from './wrangler.ts'
+import type { Target } from '../tools/wrangler.ts'
 
 const NUMBER = ['<number>', 'the number of a database, which `list` shows'] as const
 

@@ -11,7 +11,7 @@ import { bindingOf } from '../src/db/database.ts'
 import type { Values } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
-import { getConfigFile, readConfiguration, stateFolder, type Target } from './wrangler.ts'
+import { getConfigFile, readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
 
 /** `npm run dev` holds the lock for the duration of a batch. */
 export const LOCK_TIMEOUT_MS = 10_000

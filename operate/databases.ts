@@ -15,7 +15,7 @@ import {
   requireDeployedDatabase,
 } from './database.ts'
 import { forEachAtOnce } from './objects.ts'
-import { getConfigFile, readConfiguration, type Target } from './wrangler.ts'
+import { getConfigFile, readConfiguration, type Target } from '../tools/wrangler.ts'
 
 /** A database of this size gets no new organizations. */
 export const CLOSING_BYTES = 0.7 * MAX_DATABASE_BYTES

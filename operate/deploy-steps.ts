@@ -29,7 +29,7 @@ import {
   runWrangler,
   type Target,
   writtenConfigurationOf,
-} from './wrangler.ts'
+} from '../tools/wrangler.ts'
 
 export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */

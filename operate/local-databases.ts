@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { localDatabase, localDatabaseFile } from './database.ts'
 import { listDatabases } from './databases.ts'
 import { migrate } from './migrations.ts'
-import { addDatabases, getConfigFile, ROOT, stateFolder, type Target, writtenConfigurationOf } from './wrangler.ts'
+import { addDatabases, getConfigFile, ROOT, stateFolder, type Target, writtenConfigurationOf } from '../tools/wrangler.ts'
 
 /** Where wrangler reads secrets, in the folder of the configuration. */
 const SECRETS = '.dev.vars'

@@ -13,7 +13,7 @@ import {
   startProgress,
   UsageError,
   withTarget,
-} from './command-line.ts'
+} from '../tools/command-line.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { Databases } from './databases.ts'
 import { ObjectStore } from './objects.ts'

@@ -5,9 +5,9 @@ import { startOfIds } from '../src/db/time-ids.ts'
 import { DAY_MS } from '../src/durations.ts'
 import { type Quota, readLimits } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
-import { numberText } from './command-line.ts'
+import { numberText } from '../tools/command-line.ts'
 import { CLOSING_BYTES, type Databases } from './databases.ts'
-import { readConfiguration, type Target } from './wrangler.ts'
+import { readConfiguration, type Target } from '../tools/wrangler.ts'
 
 export interface Usage {
   readonly used: number

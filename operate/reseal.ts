@@ -11,10 +11,10 @@ import { sql } from 'drizzle-orm'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
-import { describeScript, getTarget, parsed, withTarget } from './command-line.ts'
+import { describeScript, getTarget, parsed, withTarget } from '../tools/command-line.ts'
 import { Databases } from './databases.ts'
 import { requireStateFolder } from './state-folder.ts'
-import { ROOT } from './wrangler.ts'
+import { ROOT } from '../tools/wrangler.ts'
 
 const TICK_MS = 60_000
 /** How long after it is due a tick is counted. */

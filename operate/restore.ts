@@ -48,7 +48,7 @@ import {
   UsageError,
   wholeNumber,
   withTarget,
-} from './command-line.ts'
+} from '../tools/command-line.ts'
 import {
   type CommandDatabase,
   databaseNameOf,
@@ -62,7 +62,7 @@ import {
 import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
-import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
+import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
 
 const options = parsed(
   withTarget(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { migrationNames, tableNames } from './backups/backup-file.ts'
 import { existingDatabaseFile, LOCK_TIMEOUT_MS, localDatabaseFile } from './database.ts'
-import { stateFolder, type Target } from './wrangler.ts'
+import { stateFolder, type Target } from '../tools/wrangler.ts'
 
 /**
  * SQLITE_CORRUPT, SQLITE_CANTOPEN and SQLITE_NOTADB. A lock, or a journal of a server that was killed, is no

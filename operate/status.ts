@@ -8,14 +8,14 @@ import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import type { Row } from './cloudflare.ts'
-import { describeScript, getTarget, numberText, parsed, withTarget } from './command-line.ts'
+import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { appliedMigrations } from './migrations.ts'
 import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
 import { problemsOf, SELECT_MOVES, selectLastingAlerts } from './problems.ts'
 import { requireStateFolder } from './state-folder.ts'
-import { stateFolder } from './wrangler.ts'
+import { stateFolder } from '../tools/wrangler.ts'
 
 const TICK_MS = 60_000
 /** The organizations that the text shows. */

@@ -1,7 +1,7 @@
 /** The packages of package-lock.json. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../operate/wrangler.ts'
+import { ROOT } from '../tools/wrangler.ts'
 
 interface LockedPackage {
   readonly version?: string

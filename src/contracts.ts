@@ -42,8 +42,8 @@ export {
   listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
-} from './resources/schedules/contract.ts'
-export { OUTCOMES } from './resources/schedules/outcomes.ts'
+} from './resources/work/schedules/contract.ts'
+export { OUTCOMES } from './resources/work/outcomes.ts'
 export {
   claimRunsContract,
   completeRunContract,
@@ -51,7 +51,7 @@ export {
   MAX_CLAIMED,
   renewRunContract,
   STATUS_FILTERS,
-} from './resources/schedules/runs/contract.ts'
+} from './resources/work/runs/contract.ts'
 export {
   listSessionFilesContract,
   putSessionFileContract,

@@ -5,7 +5,7 @@
 import { requireDatabase } from './db/database.ts'
 import type { Environment, Message } from './environment.ts'
 import { deliverEvents } from './resources/events/delivery/deliver.ts'
-import { deliverRuns } from './resources/schedules/delivery/consumer.ts'
+import { deliverRuns } from './resources/work/delivery/consumer.ts'
 
 /** The end of the names of dead letter queues in wrangler.toml, which is all that a batch says of where it comes from. */
 const DEAD_LETTERS = /-deliveries-dead(-|$)/

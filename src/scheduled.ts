@@ -19,10 +19,10 @@ import { findOrphans } from './objects/find-orphans.ts'
 import { deleteOrphanedObjects } from './objects/sweep.ts'
 import { sendAll } from './queues.ts'
 import { findBehind } from './resources/events/delivery/find-behind.ts'
-import { checkRuns } from './resources/schedules/delivery/check-runs.ts'
-import { fireSchedules } from './resources/schedules/firing/fire.ts'
-import { recordMissedRuns } from './resources/schedules/firing/record-missed.ts'
-import { refreshNextRuns } from './resources/schedules/firing/refresh-next-runs.ts'
+import { checkRuns } from './resources/work/delivery/check-runs.ts'
+import { fireSchedules } from './resources/work/firing/fire.ts'
+import { recordMissedRuns } from './resources/work/firing/record-missed.ts'
+import { refreshNextRuns } from './resources/work/firing/refresh-next-runs.ts'
 
 /** In order of urgency. */
 const TASKS = {

@@ -91,14 +91,14 @@ const BOUNDS: Readonly<Record<string, string>> = {
   updateSignInRule: 'Each person, to find those whom the rule admitted: up to USER_LIMIT.',
   deleteSignInRule: 'Each person, to find those whom the rule admitted: up to USER_LIMIT.',
   'resources/skill-feeds/offered.ts selectAllOffered': 'A feed of all skills lists each: up to SKILL_LIMIT.',
-  'resources/schedules/firing/fire.ts selectDue':
+  'resources/work/firing/fire.ts selectDue':
     'Due schedules of suspended organizations: up to ORGANIZATION_SCHEDULE_LIMIT of each.',
-  'resources/schedules/firing/record-missed.ts selectSpans':
+  'resources/work/firing/record-missed.ts selectSpans':
     'Missed spans of organizations that move, until they have moved.',
   ...ofMoving('maintenance/ended-keys.ts', ['selectEnded', ...pages('endedPage', 7)], 'Ended keys'),
   ...ofMoving('maintenance/purge.ts', ['deleteExpiredRequests'], 'Keys of repeated requests that are over a day old'),
   claimRuns: 'If the oldest pending runs are of deleted schedules: each schedule, up to ORGANIZATION_SCHEDULE_LIMIT.',
-  'resources/schedules/delivery/check-runs.ts selectToCheck':
+  'resources/work/delivery/check-runs.ts selectToCheck':
     'Overdue runs of organizations that move, until they have moved.',
 }
 

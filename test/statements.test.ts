@@ -115,7 +115,7 @@ function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][
 }
 
 describe('the status of runs', () => {
-  const HOME = '../src/resources/schedules/run-transitions.ts'
+  const HOME = '../src/resources/work/run-transitions.ts'
   const sources = import.meta.glob(['../src/**/*.ts'], { eager: true, query: '?raw', import: 'default' })
 
   it('is written by one file', () => {

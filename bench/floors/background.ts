@@ -3,7 +3,7 @@
  * is told. A delivery sends a second batch, because what the receiver answers is written down.
  */
 import type { DeliveryMessage } from '../../src/environment.ts'
-import { RUNS_PER_MESSAGE } from '../../src/resources/schedules/run-queue.ts'
+import { RUNS_PER_MESSAGE } from '../../src/resources/work/run-queue.ts'
 import { missing } from './shared.ts'
 
 interface Environment {

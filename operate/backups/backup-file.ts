@@ -5,7 +5,7 @@ import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readS
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { MOVE_TRIGGERS } from '../move-guard.ts'
-import { ROOT } from '../wrangler.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { loadDump } from './sql-dump.ts'
 
 /** D1's limit for a row. The local D1 allows larger rows, which a deployment rejects. */

@@ -5,7 +5,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { numberText, startProgress } from '../command-line.ts'
+import { numberText, startProgress } from '../../tools/command-line.ts'
 import type { CommandDatabase } from '../database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from '../objects.ts'
 

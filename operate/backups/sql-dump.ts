@@ -1,6 +1,6 @@
 /** Reads an SQL dump statement by statement: a dump may be larger than the longest string. */
 import type { DatabaseSync } from 'node:sqlite'
-import { type Progress, startProgress } from '../command-line.ts'
+import { type Progress, startProgress } from '../../tools/command-line.ts'
 
 /** The statements that D1, wrangler and sqlite3 write into a dump. Others, such as ATTACH, are refused. */
 const EXPECTED =

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 parsed(
   describeScript(

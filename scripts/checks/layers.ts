@@ -1,8 +1,8 @@
 /** Checks which folder imports which, by the list below. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob } from 'node:path/posix'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 const BASE = 'src/environment.ts src/errors.ts src/durations.ts'
 const DOOR = 'src/contracts.ts'

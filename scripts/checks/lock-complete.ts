@@ -1,7 +1,7 @@
 /** Whether package-lock.json is complete and in step with package.json. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeScript, parsed } from '../../operate/command-line.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 import { npm } from '../npm.ts'
 
 const LOCK = 'package-lock.json'

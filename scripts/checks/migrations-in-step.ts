@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describeScript, parsed, temporaryFolder } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed, temporaryFolder } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { changedMigrations } from '../released-migrations.ts'
 
 /**

@@ -4,8 +4,8 @@ import { cpSync, existsSync, globSync, readFileSync, rmSync, symlinkSync, writeF
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseAst } from 'vitest/node'
-import { describeScript, parsed, positiveInteger, temporaryFolder, wholeNumber } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed, positiveInteger, temporaryFolder, wholeNumber } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 const options = parsed(
   describeScript(

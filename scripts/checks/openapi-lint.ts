@@ -2,7 +2,7 @@
  * The OpenAPI document by Redocly's rules: all that it strictly recommends, and those of the others that fit this API.
  */
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
-import { describeScript, parsed } from '../../operate/command-line.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 import { openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
 

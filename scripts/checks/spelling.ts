@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import dictionary from 'dictionary-en-gb'
 import nspell from 'nspell'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 parsed(
   describeScript(

@@ -3,7 +3,7 @@
  * if one of these comparisons were missing.
  */
 
-import { describeScript, parsed } from '../../operate/command-line.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 import { allStatements } from '../all-statements.ts'
 import { organizationComparisons, parseStatement, unboundTables } from './bound-tables.ts'
 

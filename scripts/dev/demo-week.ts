@@ -9,7 +9,7 @@ import { auditEvents, identities, runs, schedules, signInRules, users } from '..
 import { query } from '../../src/db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
-import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/work/run-id.ts'
 
 export const SECOND_PERSON = { id: 'katherine', name: 'Katherine Johnson' }
 

@@ -14,7 +14,7 @@ import {
   mintApiKey,
   selectOldestOrganizations,
 } from '../../operate/provisioning.ts'
-import { stateFolder, type Target } from '../../operate/wrangler.ts'
+import { stateFolder, type Target } from '../../tools/wrangler.ts'
 import { scopesOfBundles } from '../../src/access/bundles.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import {
@@ -32,7 +32,7 @@ import {
 import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
 import { HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
-import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/work/run-id.ts'
 import { Service } from '../service.ts'
 import {
   FLAKY_TEST_ID,

@@ -17,12 +17,12 @@ import {
   portNumber,
   positiveInteger,
   startProgress,
-} from '../../operate/command-line.ts'
+} from '../../tools/command-line.ts'
 import { localDatabaseFile } from '../../operate/database.ts'
 import { Databases } from '../../operate/databases.ts'
 import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
 import { checkStateFolder } from '../../operate/state-folder.ts'
-import { ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
+import { ROOT, startDevelopmentServers, stateFolder } from '../../tools/wrangler.ts'
 import {
   createDemoKeys,
   curlLines,

@@ -1,7 +1,7 @@
 /** Writes what is deployed: the Worker to dist/, and the pages of public/. */
 import { join } from 'node:path'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { bundleModules } from './bundle.ts'
 import { writePages } from './pages.ts'
 import { writeFolder } from './write-folder.ts'

@@ -1,7 +1,7 @@
 /** Bundles a Worker. */
 import { basename } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
-import { ROOT } from '../../operate/wrangler.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 /** Not `.js`, because a rule of wrangler.toml says what its modules are, and in tests it is one for dependencies, too. */
 const EXTENSION = '.mjs'

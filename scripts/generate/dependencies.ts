@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleCommand } from '../../cli/bundle.ts'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { dependenciesOf, MODULES, LOCKED_PACKAGES as packages } from '../locked-packages.ts'
 
 const options = parsed(

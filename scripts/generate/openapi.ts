@@ -1,8 +1,8 @@
 /** Generates from the contracts the OpenAPI document that the Worker serves, and from it the types of the client. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
 

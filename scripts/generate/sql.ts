@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
-import { describeScript, parsed } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import type { Statement } from '../../src/db/statement.ts'
 import { allStatements } from '../all-statements.ts'
 
@@ -30,7 +30,7 @@ for (const [path, named] of Map.groupBy(await allStatements(), (statement) => st
 if (options.check) check()
 else write()
 
-/** `src/resources/schedules/runs/statements.ts` is shown in `runs.sql`, `src/health.ts` in `health.sql`. */
+/** `src/resources/work/runs/statements.ts` is shown in `runs.sql`, `src/health.ts` in `health.sql`. */
 function fileOf(path: string): string {
   const folder = basename(dirname(path))
   return folder === 'src' ? basename(path, '.ts') : folder

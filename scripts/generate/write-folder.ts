@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ROOT } from '../../operate/wrangler.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 
 /** In the same file system, and in no folder that is deployed. */
 const PARTS = join(ROOT, '.wrangler')

@@ -1,8 +1,8 @@
 /** The steps of a release (CONTRIBUTING.md, "Release"). */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describeScript, parsed, UsageError } from '../../operate/command-line.ts'
-import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed, UsageError } from '../../tools/command-line.ts'
+import { ROOT } from '../../tools/wrangler.ts'
 import { npm } from '../npm.ts'
 import { changedMigrations, recordMigrations, unrecordedMigrations } from '../released-migrations.ts'
 import { addRelease, findNotes } from './changelog.ts'

@@ -9,7 +9,7 @@ import { text } from './parameters.ts'
 import { passes } from './schema.ts'
 import { query, type RowOf, runBatch, unguarded } from './statement.ts'
 
-/** The pass that computes next runs again (resources/schedules/firing/refresh-next-runs.ts). */
+/** The pass that computes next runs again (resources/work/firing/refresh-next-runs.ts). */
 export const NEXT_RUNS_PASS = 'next runs'
 
 const PASS_INTERVAL_MS = DAY_MS

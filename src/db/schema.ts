@@ -405,7 +405,7 @@ export const runs = sqliteTable(
     scheduleId: text().notNull(),
     /** When the run was due; for a run on request, the time of the request. */
     scheduledAt: text().notNull(),
-    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/run-id.ts). */
+    /** Derived from the schedule and `scheduledAt`, in order of time (resources/work/run-id.ts). */
     id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),

@@ -15,7 +15,7 @@ import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { eventEndpointContext } from '../resources/events/endpoints/sealed-context.ts'
-import { runEndpointContext } from '../resources/schedules/run-endpoint/sealed-context.ts'
+import { runEndpointContext } from '../resources/work/run-endpoint/sealed-context.ts'
 
 /** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20

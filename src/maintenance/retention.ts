@@ -13,7 +13,7 @@ import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
 import type { EventExcess } from '../db/usage.ts'
 import { readLimits } from '../environment.ts'
-import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
+import { oldestRunKept } from '../resources/work/firing/record-missed.ts'
 import {
   countEvents,
   eventByteValues,

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { ZodOpenApiPathItemObject } from 'zod-openapi'
 import { docs, instant, uuid } from '../http/fields.ts'
 import { eventPage, examplePage } from '../resources/events/contract.ts'
-import { exampleWork, reportedOutcome, work } from '../resources/schedules/runs/contract.ts'
+import { exampleWork, reportedOutcome, work } from '../resources/work/runs/contract.ts'
 
 /** The headers of a message. @param id what its ID is. */
 const signature = (id: string) =>

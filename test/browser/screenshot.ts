@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { describeScript, parsed } from '../../operate/command-line.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 import { FLAKY_TEST_ID } from '../../scripts/dev/demo-week.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { ROOT } from '../support/commands.ts'

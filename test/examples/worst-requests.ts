@@ -2,7 +2,7 @@
 import { SCOPES } from '../../src/access/scopes.ts'
 import * as tables from '../../src/db/schema.ts'
 import { MAX_VARIABLES_PER_REQUEST } from '../../src/resources/environment-variables/contract.ts'
-import { MAX_CLAIMED } from '../../src/resources/schedules/runs/contract.ts'
+import { MAX_CLAIMED } from '../../src/resources/work/runs/contract.ts'
 import { type Example, projectOf } from '../support/example.ts'
 import { skillOf } from '../support/skills.ts'
 import type { Workspace } from '../support/workspace.ts'

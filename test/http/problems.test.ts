@@ -8,8 +8,8 @@ import {
   createProjectScheduleContract,
   previewScheduleContract,
   projectScheduleContracts,
-} from '../../src/resources/schedules/contract.ts'
-import { putRunEndpointContract } from '../../src/resources/schedules/run-endpoint/contract.ts'
+} from '../../src/resources/work/schedules/contract.ts'
+import { putRunEndpointContract } from '../../src/resources/work/run-endpoint/contract.ts'
 import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
 import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfiguration } from '../../operate/wrangler.ts'
+import { readConfiguration } from '../../tools/wrangler.ts'
 import { parseToken } from '../../src/access/api-key.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'

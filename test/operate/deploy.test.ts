@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfiguration } from '../../operate/wrangler.ts'
+import { readConfiguration } from '../../tools/wrangler.ts'
 import { parseToken } from '../../src/access/api-key.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'

@@ -1,7 +1,7 @@
 /** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
 
 import { hash } from 'node:crypto'
-import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/work/run-id.ts'
 import { hashOf, newToken } from '../support/tokens.ts'
 import {
   ACME,

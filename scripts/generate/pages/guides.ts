@@ -1,7 +1,7 @@
 /** The guides for API users, which a deployment serves under `docs/`: pages of the repository whose links work there. */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { ROOT } from '../../../operate/wrangler.ts'
+import { ROOT } from '../../../tools/wrangler.ts'
 
 export const DESCRIPTION =
   'Workspace API stores what a team of coding agents shares: pins, schedules, session files, skills, profile pictures and ' +

@@ -480,7 +480,7 @@ describe('schedules and runs', () => {
       const id = await workspace.addSchedule('agent', agentId, { cron: '* * * * *' })
       await workspace.change(schedules, id, { nextRunAt: inSeconds(-600) })
       const { environment } = newOutbox()
-      const { fireSchedules } = await import('../../../src/resources/schedules/firing/fire.ts')
+      const { fireSchedules } = await import('../../../src/resources/work/firing/fire.ts')
       await fireSchedules(ofDatabase(environment), new Date())
       expect(await workspace.dump('missedSpans')).toHaveLength(1)
       const deletion = await remove(`/v1/agents/${agentId}/schedules/${id}`)
