@@ -8,8 +8,8 @@ import { createServer } from 'node:net'
 import { extname, join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import type { Browser, BrowserContext, Response as PageResponse } from 'playwright-core'
-import { describeScript, parsed } from '../tools/command-line.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
+import { describeScript, parsed } from '../tools/command-line.ts'
 import { fill, type Large } from './console-data.ts'
 import { schema } from './data.ts'
 import { median, percentile } from './load.ts'
@@ -64,7 +64,7 @@ const SCROLL_MS = 10_000
 const SCROLL_PIXELS_PER_SECOND = 4000
 
 const { times, only } = parsed(
-  describeScript('bench:console', 'Measures the pages of the console in Chromium with a large organization.', [
+  describeScript('bench console', 'Measures the pages of the console in Chromium with a large organization.', [
     '',
     '--only Runs',
   ])

@@ -14,7 +14,7 @@ import { everyOperation, openPlaces, USUAL_COUNT } from './operations.ts'
 import { bundleWorker, QUIET, startWorker } from './servers.ts'
 
 const FILE = join(import.meta.dirname, 'counters.json')
-const COMMAND = 'npm run counters'
+const COMMAND = 'npm run generate -- counters'
 
 /** By operation, job or bundle: its counters, by name. */
 export type Counters = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -99,7 +99,7 @@ export function differences(committed: Counters, measured: Counters): string[] {
 if (import.meta.main) {
   parsed(
     describeScript(
-      'counters',
+      'generate counters',
       'Counts what each operation asks of D1, the bytes of its response and the size of the bundles, and writes bench/counters.json.',
       [''],
     ),

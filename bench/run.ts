@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describeScript, parsed, temporaryFolder } from '../tools/command-line.ts'
+import { listOf, runNamed, SCRIPT_COMMANDS } from '../tools/commands.ts'
 import { backgroundCosts } from './background.ts'
 import { WIDE_LIMITS } from './counters.ts'
 import { organizationId, schema, seed, userId } from './data.ts'
@@ -26,11 +27,13 @@ import {
 import { sizes } from './size.ts'
 import { firstRequests, startUps } from './start-up.ts'
 
+if (await runNamed(SCRIPT_COMMANDS.bench)) process.exit()
+
 const { long: isLong = false, pictures: isRedrawn = false } = parsed(
   describeScript(
     'bench',
-    'Compares the service with other implementations side by side on this machine, in about ten minutes, prints the tables and writes them to bench/RESULTS.md, with pictures in docs/.',
-    ['', '--long', '--pictures'],
+    `Compares the service with other implementations side by side on this machine, in about ten minutes, prints the tables and writes them to bench/RESULTS.md, with pictures in docs/.\n\n${listOf(SCRIPT_COMMANDS.bench)}`,
+    ['', '--long', '--pictures', 'soak --minutes 1'],
   )
     .option('--long', 'more requests and larger databases, in about an hour')
     .option('--pictures', 'only the tables and pictures, from the results of the last run'),

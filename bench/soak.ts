@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
-import { describeScript, parsed, positiveNumber } from '../tools/command-line.ts'
 import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
 import { computeRunId } from '../src/resources/work/run-id.ts'
+import { describeScript, parsed, positiveNumber } from '../tools/command-line.ts'
 import { organization, schema } from './data.ts'
 import { mean } from './load.ts'
 import { execute } from './measure.ts'
@@ -16,7 +16,7 @@ import { bundle, startWorker, type WorkerServer } from './servers.ts'
 
 const options = parsed(
   describeScript(
-    'soak',
+    'bench soak',
     'Sends mixed traffic to all operations while the stores fail now and then, and checks what must always hold. Fails if anything but an injected fault went wrong.',
     ['', '--minutes 1 --connections 8'],
   )

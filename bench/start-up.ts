@@ -7,9 +7,9 @@ import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { Readable } from 'node:stream'
 import { request as httpRequest } from 'undici'
+import type { BundleFile } from '../scripts/generate/bundle.ts'
 import { describeScript, parsed, temporaryFolder } from '../tools/command-line.ts'
 import { readConfiguration } from '../tools/wrangler.ts'
-import type { BundleFile } from '../scripts/generate/bundle.ts'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { execute } from './measure.ts'
@@ -189,7 +189,7 @@ async function bundledBy(checkout: string): Promise<Bundle> {
 if (import.meta.main) {
   const { against } = parsed(
     describeScript(
-      'bench:start-up',
+      'bench start-up',
       'Measures a cold start: that of the Worker, and the first request of each of the seven core operations.',
       ['', '--against ../before'],
     ).option(

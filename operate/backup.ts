@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
+import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from '../tools/command-line.ts'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
 import { type BackupFile, writeManifest } from './backups/manifest.ts'
 import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
 import { endMoves } from './backups/restored-places.ts'
 import { snapshot } from './backups/snapshot.ts'
-import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from '../tools/command-line.ts'
 import type { CommandDatabase } from './database.ts'
 import { Databases, type NumberedDatabase, type Place, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
@@ -18,7 +18,7 @@ import { requireStateFolder } from './state-folder.ts'
 const options = parsed(
   withTarget(
     describeScript(
-      'backup',
+      'operate backup',
       'Writes a consistent snapshot of each database to a SQLite file, also while the service runs, and verifies it as a restore does. docs/restore.md says what a backup contains.',
       ['--output backup.sqlite', '--output backups/monday.sqlite --with-objects --remote'],
     )

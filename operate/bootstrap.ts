@@ -15,7 +15,7 @@ import { hasCurrentSchema, requireStateFolder } from './state-folder.ts'
 const options = parsed(
   withTarget(
     describeScript(
-      'bootstrap',
+      'operate bootstrap',
       'Creates an organization, a user and an API key directly in the database. Prints {"organizationId", "userId", "apiKey"}, or "claimLink" instead of the key. The API key is shown only this once: the database stores its SHA-256.',
       [
         '--organization Acme --user ada --remote',

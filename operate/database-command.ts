@@ -1,7 +1,8 @@
 /** Lists, adds, closes and opens the databases of a deployment (docs/operate.md). */
 import './private-files.ts'
-import { migrationNames } from './backups/backup-file.ts'
 import { describeScript, getTarget, parsed, UsageError, withTarget } from '../tools/command-line.ts'
+import type { Target } from '../tools/wrangler.ts'
+import { migrationNames } from './backups/backup-file.ts'
 import { databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { runSteps, stepsOf } from './deploy-steps.ts'
@@ -9,16 +10,15 @@ import { countLocalDatabases, prepareLocalDatabases } from './local-databases.ts
 import { appliedMigrations } from './migrations.ts'
 import { databaseLines } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
-import type { Target } from '../tools/wrangler.ts'
 
 const NUMBER = ['<number>', 'the number of a database, which `list` shows'] as const
 
 const script = withTarget(
-  describeScript('database', 'Lists the databases of a deployment, adds one, and says which get new organizations.', [
-    'list --remote',
-    'add --location weur --remote',
-    'close 0 --remote',
-  ]),
+  describeScript(
+    'operate database',
+    'Lists the databases of a deployment, adds one, and says which get new organizations.',
+    ['list --remote', 'add --location weur --remote', 'close 0 --remote'],
+  ),
 )
 script
   .command('list')
@@ -87,7 +87,7 @@ function list(isJson: boolean): Promise<void> {
     const named = overviews.map((each) => ({ ...each, name: each.name ?? databaseNameOf(target, each.number) }))
     console.log(isJson ? JSON.stringify(named, null, 2) : databaseLines(named).join('\n'))
     for (const { number } of databases.adding) {
-      console.log(`Database ${number} is not complete. To continue: npm run database -- add`)
+      console.log(`Database ${number} is not complete. To continue: npm run operate -- database add`)
     }
   })
 }

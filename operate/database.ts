@@ -10,8 +10,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { bindingOf } from '../src/db/database.ts'
 import type { Values } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
-import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
 import { getConfigFile, readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
+import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
 
 /** `npm run dev` holds the lock for the duration of a batch. */
 export const LOCK_TIMEOUT_MS = 10_000

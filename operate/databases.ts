@@ -5,6 +5,7 @@
 import { basename } from 'node:path'
 import { bindingOf, MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import { isMissingTable } from '../src/db/failures.ts'
+import { getConfigFile, readConfiguration, type Target } from '../tools/wrangler.ts'
 import { Account, type Row } from './cloudflare.ts'
 import {
   type CommandDatabase,
@@ -15,7 +16,6 @@ import {
   requireDeployedDatabase,
 } from './database.ts'
 import { forEachAtOnce } from './objects.ts'
-import { getConfigFile, readConfiguration, type Target } from '../tools/wrangler.ts'
 
 /** A database of this size gets no new organizations. */
 export const CLOSING_BYTES = 0.7 * MAX_DATABASE_BYTES
@@ -173,7 +173,7 @@ export class Databases {
     const found = candidates.find(({ state, bytes }) => state === 'open' && bytes < CLOSING_BYTES)
     if (found) return found.number
     throw new Error(
-      `No database is open to new organizations: each is closed or 70 % full. To add one: npm run database -- add`,
+      `No database is open to new organizations: each is closed or 70 % full. To add one: npm run operate -- database add`,
     )
   }
 

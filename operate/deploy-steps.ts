@@ -7,6 +7,17 @@ import { setTimeout } from 'node:timers/promises'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
+import {
+  addDatabases,
+  callWrangler,
+  type Deployment,
+  getConfigFile,
+  readConfiguration,
+  refuseOtherWorker,
+  runWrangler,
+  type Target,
+  writtenConfigurationOf,
+} from '../tools/wrangler.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import { Account } from './cloudflare.ts'
 import {
@@ -19,17 +30,6 @@ import {
 import { DATABASES_AT_ONCE, Databases, deployedIds, type ListedDatabase, listDatabases } from './databases.ts'
 import { migrate } from './migrations.ts'
 import { forEachAtOnce } from './objects.ts'
-import {
-  addDatabases,
-  callWrangler,
-  type Deployment,
-  getConfigFile,
-  readConfiguration,
-  refuseOtherWorker,
-  runWrangler,
-  type Target,
-  writtenConfigurationOf,
-} from '../tools/wrangler.ts'
 
 export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */

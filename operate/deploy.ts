@@ -1,8 +1,8 @@
 /** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
 import { describeScript, parsed, UsageError } from '../tools/command-line.ts'
+import { toArguments } from '../tools/wrangler.ts'
 import { checkDeployment, type DeployOptions, runSteps, type Step, stepsOf } from './deploy-steps.ts'
 import { checkAccount } from './deployment-check.ts'
-import { toArguments } from '../tools/wrangler.ts'
 
 const options = parsed(
   describeScript(

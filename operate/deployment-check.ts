@@ -6,8 +6,9 @@ import { globSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { bindingOf } from '../src/db/database.ts'
-import { migrationNames } from './backups/backup-file.ts'
 import { temporaryFolder } from '../tools/command-line.ts'
+import { type Deployment, getConfigFile, ROOT, readConfiguration, runWrangler } from '../tools/wrangler.ts'
+import { migrationNames } from './backups/backup-file.ts'
 import { databaseConfiguration, deployedCommandDatabase, requireDeployedDatabase } from './database.ts'
 import { deployedIds, listDatabases } from './databases.ts'
 import {
@@ -26,7 +27,6 @@ import {
   UPLOAD,
 } from './deploy-steps.ts'
 import { appliedMigrations } from './migrations.ts'
-import { type Deployment, getConfigFile, ROOT, readConfiguration, runWrangler } from '../tools/wrangler.ts'
 
 const DEPLOY = 'Run npm run deploy.'
 const TIMEOUT_MS = 10_000

@@ -45,7 +45,9 @@ export async function createKey(
   const isNew = 'name' in organization
   const number = isNew ? await databases.numberForNew() : await placeOf(databases, organization.id, userId)
   if (!isNew && (await reasonOfSuspension(databases.get(number), organization.id)) !== undefined) {
-    throw new Error('The organization is suspended. To create an API key, resume it: npm run organization -- resume')
+    throw new Error(
+      'The organization is suspended. To create an API key, resume it: npm run operate -- organization resume',
+    )
   }
   const instant = Date.now()
   const now = new Date(instant).toISOString()

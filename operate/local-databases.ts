@@ -1,10 +1,17 @@
 /** Creates the databases of a state folder and the configuration with which `npm run dev` serves them. */
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import {
+  addDatabases,
+  getConfigFile,
+  ROOT,
+  stateFolder,
+  type Target,
+  writtenConfigurationOf,
+} from '../tools/wrangler.ts'
 import { localDatabase, localDatabaseFile } from './database.ts'
 import { listDatabases } from './databases.ts'
 import { migrate } from './migrations.ts'
-import { addDatabases, getConfigFile, ROOT, stateFolder, type Target, writtenConfigurationOf } from '../tools/wrangler.ts'
 
 /** Where wrangler reads secrets, in the folder of the configuration. */
 const SECRETS = '.dev.vars'

@@ -7,8 +7,8 @@ import { createWriteStream, openAsBlob, renameSync, rmSync, statSync } from 'nod
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
-import { Account } from './cloudflare.ts'
 import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
+import { Account } from './cloudflare.ts'
 
 /** How many objects are read or written at once. */
 export const OBJECTS_AT_ONCE = 8

@@ -276,7 +276,9 @@ class Move {
     }
     const source = await ask(this.#source)
     if (source.kind === 'suspended') {
-      throw new Error('The organization is suspended. To move it, resume it first: npm run organization -- resume')
+      throw new Error(
+        'The organization is suspended. To move it, resume it first: npm run operate -- organization resume',
+      )
     }
     if (!source.isThere) throw new Error(`Database ${this.#from} does not have the organization.`)
     const target = await ask(this.#target)

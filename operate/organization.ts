@@ -3,7 +3,6 @@ import './private-files.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/parameters.ts'
 import { isUuid } from '../src/http/fields.ts'
-import type { Query, Row } from './cloudflare.ts'
 import {
   describeScript,
   getTarget,
@@ -14,6 +13,7 @@ import {
   UsageError,
   withTarget,
 } from '../tools/command-line.ts'
+import type { Query, Row } from './cloudflare.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { Databases } from './databases.ts'
 import { ObjectStore } from './objects.ts'
@@ -40,7 +40,7 @@ const PAUSE_MS = 500
 const ORGANIZATION = ['<organization>', 'its ID, or its name if no other organization has it'] as const
 
 const script = withTarget(
-  describeScript('organization', 'Lists, shows, exports, moves, suspends and deletes organizations.', [
+  describeScript('operate organization', 'Lists, shows, exports, moves, suspends and deletes organizations.', [
     'list',
     'show Acme',
     'export Acme --output some/dir --remote',
@@ -88,7 +88,7 @@ script
     run(async () => {
       const { id, name } = await find(given)
       await suspend(database, String(id), reason)
-      console.log(`${name} is suspended. To end that: npm run organization -- resume ${id}`)
+      console.log(`${name} is suspended. To end that: npm run operate -- organization resume ${id}`)
     }),
   )
 script
@@ -151,7 +151,7 @@ async function find(given: string): Promise<Row> {
   const [first] = rows
   if (!first) {
     throw new Error(
-      `There is no organization with this ${isUuid(id) ? 'ID' : 'name'}; got "${given}". To list them: npm run organization -- list`,
+      `There is no organization with this ${isUuid(id) ? 'ID' : 'name'}; got "${given}". To list them: npm run operate -- organization list`,
     )
   }
   if (rows.length > 1) {
@@ -273,7 +273,7 @@ async function repeated<Result>(call: () => Promise<Result>): Promise<Result> {
 async function deleteOrganization({ id = '', name }: Row, given: string): Promise<void> {
   if (given !== name)
     throw new UsageError(
-      `--name is not the name of the organization; got "${given}". See: npm run organization -- list`,
+      `--name is not the name of the organization; got "${given}". See: npm run operate -- organization list`,
     )
   const { movingTo = null } = (await databases.places()).get(String(id)) ?? {}
   if (movingTo !== null) throw new Error(`The organization is moving to database ${movingTo}. Complete the move first.`)

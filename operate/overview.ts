@@ -4,10 +4,10 @@ import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import { startOfIds } from '../src/db/time-ids.ts'
 import { DAY_MS } from '../src/durations.ts'
 import { type Quota, readLimits } from '../src/environment.ts'
-import type { Row } from './cloudflare.ts'
 import { numberText } from '../tools/command-line.ts'
-import { CLOSING_BYTES, type Databases } from './databases.ts'
 import { readConfiguration, type Target } from '../tools/wrangler.ts'
+import type { Row } from './cloudflare.ts'
+import { CLOSING_BYTES, type Databases } from './databases.ts'
 
 export interface Usage {
   readonly used: number

@@ -1,4 +1,4 @@
-/** What `npm run status -- --check` finds wrong: what the operator gets alerts of (src/alerts), and the same without them. */
+/** What `npm run operate -- status --check` finds wrong: what the operator gets alerts of (src/alerts), and the same without them. */
 
 import { LATE_MS } from '../src/alerts/ticks.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
@@ -56,7 +56,7 @@ export function problemsOf(
   )
   const ofMoves = moves.map(
     ({ organizationId, movingTo }) =>
-      `The organization ${organizationId} is moving to database ${movingTo}. If no command does it: npm run organization -- move ${organizationId} --to ${movingTo}`,
+      `The organization ${organizationId} is moving to database ${movingTo}. If no command does it: npm run operate -- organization move ${organizationId} --to ${movingTo}`,
   )
   return [...ofDatabases, ...ofAlerts, ...ofMoves].filter((problem) => problem !== false)
 }

@@ -83,7 +83,7 @@ export const selectOldestOrganizations = unguarded([], () =>
     .limit(3),
 )
 
-/** The name that `npm run deploy` and `npm run bootstrap -- --claim` give to a claim link. */
+/** The name that `npm run deploy` and `npm run operate -- bootstrap --claim` give to a claim link. */
 export const CLAIM_LINK_NAME = 'Claim link'
 
 /** An API key of that name, whose creator was removed, differs as soon as it is used. */

@@ -12,9 +12,9 @@ import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { describeScript, getTarget, parsed, withTarget } from '../tools/command-line.ts'
+import { ROOT } from '../tools/wrangler.ts'
 import { Databases } from './databases.ts'
 import { requireStateFolder } from './state-folder.ts'
-import { ROOT } from '../tools/wrangler.ts'
 
 const TICK_MS = 60_000
 /** How long after it is due a tick is counted. */
@@ -23,7 +23,7 @@ const SETTLING_MS = 10_000
 const options = parsed(
   withTarget(
     describeScript(
-      'reseal',
+      'operate reseal',
       'Shows the progress of a key rotation, until no value is encrypted with an older key (docs/day-2.md). Only reads, so it can be stopped and started at any time.',
       ['--to key-1774621801000', '--to key-1774621801000 --remote'],
     ).requiredOption('--to <key ID>', 'the ID of the first key in ENCRYPTION_KEYS'),

@@ -6,6 +6,17 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import {
+  countOf,
+  describeScript,
+  getTarget,
+  parsed,
+  temporaryFolder,
+  UsageError,
+  wholeNumber,
+  withTarget,
+} from '../tools/command-line.ts'
+import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
 import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
 import { objectFolder, putObjectsBack } from './backups/objects.ts'
@@ -40,16 +51,6 @@ import {
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import {
-  countOf,
-  describeScript,
-  getTarget,
-  parsed,
-  temporaryFolder,
-  UsageError,
-  wholeNumber,
-  withTarget,
-} from '../tools/command-line.ts'
-import {
   type CommandDatabase,
   databaseNameOf,
   deployedCommandDatabase,
@@ -62,18 +63,17 @@ import {
 import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
-import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
 
 const options = parsed(
   withTarget(
     describeScript(
-      'restore',
+      'operate restore',
       'Replaces the database by a backup, in one step, after the backup was verified (docs/restore.md).',
       ['--input backup.sqlite', '--time-travel 2026-03-29T01:00:00Z --remote'],
     )
-      .option('--input <file>', 'a file that `npm run backup` wrote; or a folder, to restore all databases')
+      .option('--input <file>', 'a file that `npm run operate -- backup` wrote; or a folder, to restore all databases')
       .option('--database <number>', 'with several databases: restore only this one', wholeNumber)
-      .option('--with-objects', 'upload the objects that `npm run backup -- --with-objects` copied')
+      .option('--with-objects', 'upload the objects that `npm run operate -- backup --with-objects` copied')
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
       .option('--yes', 'do not ask for confirmation')
@@ -102,21 +102,23 @@ await restore(getTarget(options))
 async function restore(target: Target): Promise<void> {
   const { input, timeTravel: instant } = options
   if ((input === undefined) === (instant === undefined)) {
-    throw new UsageError('Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.')
+    throw new UsageError(
+      'Pass either --input <file>, a file that `npm run operate -- backup` wrote, or --time-travel <instant>.',
+    )
   }
   requireEmptyOrStateFolder(target)
   if (options.withObjects && instant !== undefined)
     throw new UsageError('--with-objects needs --input: Time Travel changes no objects.')
   if (options.withObjects && !existsSync(objectFolder(input ?? ''))) {
     throw new UsageError(
-      `--with-objects needs the folder ${objectFolder(input ?? '')}, which \`npm run backup -- --with-objects\` makes.`,
+      `--with-objects needs the folder ${objectFolder(input ?? '')}, which \`npm run operate -- backup --with-objects\` makes.`,
     )
   }
   if (instant !== undefined) return restoreInstant(target, instant)
   const files = readManifest(input ?? '')
   if (!files && !existsSync(input ?? '')) {
     throw new UsageError(
-      `--input does not exist; got "${input}"; allowed: a file or a folder that \`npm run backup\` wrote.`,
+      `--input does not exist; got "${input}"; allowed: a file or a folder that \`npm run operate -- backup\` wrote.`,
     )
   }
   const now = await readCurrent(target)
@@ -520,6 +522,6 @@ function report(before: Row, restored: Row, keys: readonly Row[], flags: string)
   console.log(
     valid.length > 0
       ? `Restored. Valid API keys: ${valid.length}.`
-      : `Restored. No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service${flags}`,
+      : `Restored. No API key is valid. To create one: npm run operate -- bootstrap --organization-id <id> --service${flags}`,
   )
 }

@@ -6,16 +6,16 @@
 import { relativeTime } from '../command-line/src/times.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
+import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
+import { stateFolder } from '../tools/wrangler.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import type { Row } from './cloudflare.ts'
-import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { appliedMigrations } from './migrations.ts'
 import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
 import { problemsOf, SELECT_MOVES, selectLastingAlerts } from './problems.ts'
 import { requireStateFolder } from './state-folder.ts'
-import { stateFolder } from '../tools/wrangler.ts'
 
 const TICK_MS = 60_000
 /** The organizations that the text shows. */
@@ -45,7 +45,7 @@ interface Status extends DatabaseStatus {
 const options = parsed(
   withTarget(
     describeScript(
-      'status',
+      'operate status',
       'Shows what is inside: organizations with their usage, runs, schedules, the size of the database, its schema and the last tick.',
       ['', '--remote', '--remote --json', '--remote --check'],
     )
@@ -197,7 +197,7 @@ function textOf(status: Status, now: Date): string {
     ]),
     '',
     ...(organizations.length === 0 ? ['No organizations.'] : organizationLines(shown)),
-    ...(hidden > 0 ? [`and ${numberText(hidden)} more: npm run organization -- list`] : []),
+    ...(hidden > 0 ? [`and ${numberText(hidden)} more: npm run operate -- organization list`] : []),
   ].join('\n')
 }
 

@@ -31,7 +31,7 @@ export async function suspend(database: Batches, organizationId: string, reason:
   ])
   if (halt?.kind === 'suspended') return
   throw new Error(
-    'A move of the organization is in progress or was interrupted. Continue it or undo it first: npm run organization -- move',
+    'A move of the organization is in progress or was interrupted. Continue it or undo it first: npm run operate -- organization move',
   )
 }
 

@@ -2,8 +2,8 @@
 import './node-stand-in.ts'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../tools/wrangler.ts'
 import { type Statement, statements } from '../src/db/statement.ts'
+import { ROOT } from '../tools/wrangler.ts'
 import { namedStatements } from './named-statements.ts'
 
 interface NamedStatement {

@@ -509,7 +509,7 @@ returning
   ) as "end",
   "updatedAt";
 
--- src/resources/schedules/delivery/check-runs.ts
+-- src/resources/work/delivery/check-runs.ts
 
 -- postpone
 update "runs"
@@ -730,7 +730,7 @@ where
     )
   );
 
--- src/resources/schedules/delivery/consumer.ts
+-- src/resources/work/delivery/consumer.ts
 
 -- deleteGone
 delete from "runEndpoints"

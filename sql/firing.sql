@@ -1,4 +1,4 @@
--- src/resources/schedules/firing/fire.ts
+-- src/resources/work/firing/fire.ts
 
 -- insertMissedSpans
 insert into
@@ -472,7 +472,7 @@ where
     )
   );
 
--- src/resources/schedules/firing/pause-failing.ts
+-- src/resources/work/firing/pause-failing.ts
 
 -- pauseFailing
 update "schedules"
@@ -646,7 +646,7 @@ from
     )
   );
 
--- src/resources/schedules/firing/record-missed.ts
+-- src/resources/work/firing/record-missed.ts
 
 -- deleteRecordedSpans
 delete from "missedSpans"
@@ -786,7 +786,7 @@ where
     and "missedSpans"."missedFrom" = ("recorded".value ->> 'missedFrom')
   );
 
--- src/resources/schedules/firing/refresh-next-runs.ts
+-- src/resources/work/firing/refresh-next-runs.ts
 
 -- recordPaused
 insert into

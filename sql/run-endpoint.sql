@@ -1,4 +1,4 @@
--- src/resources/schedules/run-endpoint/statements.ts
+-- src/resources/work/run-endpoint/statements.ts
 
 -- accessible.check
 select

@@ -1,4 +1,4 @@
--- src/resources/schedules/runs/statements.ts
+-- src/resources/work/runs/statements.ts
 
 -- accessible.check
 select
@@ -369,6 +369,44 @@ from
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
+-- agentScheduleRuns.readable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = + :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
+    )
+    and "schedules"."id" = + :scheduleId
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
 -- agentScheduleRuns.list
 select
   "id",
@@ -479,6 +517,45 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
+
+-- agentScheduleRuns.changeable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = + :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = + 'agent'
+      and "schedules"."parentId" = + :parentId
+    )
+    and "schedules"."id" = + :scheduleId
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -4563,6 +4640,53 @@ from
 limit
   + :rowLimit;
 
+-- projectScheduleRuns.readable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsAccessible",
+  "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = + :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
+    )
+    and "schedules"."id" = + :scheduleId
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
 -- projectScheduleRuns.list
 select
   "id",
@@ -4695,6 +4819,54 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
+
+-- projectScheduleRuns.changeable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsAccessible",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = + :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = + 'project'
+      and "schedules"."parentId" = + :parentId
+    )
+    and "schedules"."id" = + :scheduleId
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- projectScheduleRuns.insert
 insert into

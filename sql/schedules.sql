@@ -1,4 +1,4 @@
--- src/resources/schedules/preconditions.ts
+-- src/resources/work/schedules/preconditions.ts
 
 -- agentPreconditions.creatable.check
 select
@@ -74,83 +74,6 @@ from
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
     and "agents"."id" = + :parentId
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- agentPreconditions.readable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = + 'agent'
-      and "schedules"."parentId" = + :parentId
-    )
-    and "schedules"."id" = + :scheduleId
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- agentPreconditions.changeable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists",
-  "agents"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = + 'agent'
-      and "schedules"."parentId" = + :parentId
-    )
-    and "schedules"."id" = + :scheduleId
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -372,101 +295,6 @@ from
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
--- projectPreconditions.readable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = + 'project'
-      and "schedules"."parentId" = + :parentId
-    )
-    and "schedules"."id" = + :scheduleId
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- projectPreconditions.changeable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible",
-  "schedules"."id" is not null as "scheduleExists",
-  "projects"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = + 'project'
-      and "schedules"."parentId" = + :parentId
-    )
-    and "schedules"."id" = + :scheduleId
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
 -- projectPreconditions.deletable.check
 select
   case
@@ -606,7 +434,7 @@ from
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
--- src/resources/schedules/statements.ts
+-- src/resources/work/schedules/statements.ts
 
 -- agentSchedules.insert
 insert into

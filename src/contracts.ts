@@ -38,21 +38,6 @@ export {
   updatePinContract,
 } from './resources/pins/contract.ts'
 export {
-  agentScheduleContracts,
-  listSchedulesContract,
-  previewScheduleContract,
-  projectScheduleContracts,
-} from './resources/work/schedules/contract.ts'
-export { OUTCOMES } from './resources/work/outcomes.ts'
-export {
-  claimRunsContract,
-  completeRunContract,
-  listRunsContract,
-  MAX_CLAIMED,
-  renewRunContract,
-  STATUS_FILTERS,
-} from './resources/work/runs/contract.ts'
-export {
   listSessionFilesContract,
   putSessionFileContract,
   retrieveSessionFileContentContract,
@@ -67,4 +52,19 @@ export {
 export { MAX_DESCRIPTION, skillFilename, skillName } from './resources/skills/fields.ts'
 export { YAML_LIMITS } from './resources/skills/front-matter.ts'
 export { describedBy } from './resources/skills/version.ts'
+export { OUTCOMES } from './resources/work/outcomes.ts'
+export {
+  claimRunsContract,
+  completeRunContract,
+  listRunsContract,
+  MAX_CLAIMED,
+  renewRunContract,
+  STATUS_FILTERS,
+} from './resources/work/runs/contract.ts'
+export {
+  agentScheduleContracts,
+  listSchedulesContract,
+  previewScheduleContract,
+  projectScheduleContracts,
+} from './resources/work/schedules/contract.ts'
 export { flattenClaims } from './sign-in/claims.ts'

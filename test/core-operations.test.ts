@@ -8,7 +8,7 @@
  *
  * A recorded file changes only with the specification of the seven. To record again, for example to add a request:
  *
- *     npm run verify:tests -- test/core-operations.test.ts --update
+ *     npm run test:files -- test/core-operations.test.ts --update
  */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { SCOPES } from '../src/access/scopes.ts'

@@ -1,6 +1,6 @@
 /**
  * What a statement reads has a bound, whatever others have, whatever was deleted, and whatever the past holds. After a change that moves
- * the rows that are read, write the page again: `npm run verify:tests -- test/growth.test.ts -u`.
+ * the rows that are read, write the page again: `npm run test:files -- test/growth.test.ts -u`.
  */
 import { getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'

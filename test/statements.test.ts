@@ -39,7 +39,7 @@ function isBoundByTheService(name: string, statement: Statement): boolean {
   return name.includes('.') || (name === 'now' && isGuarded)
 }
 
-/** `npm run sql` fails if a statement is not exported, so these are all. */
+/** `npm run generate -- sql` fails if a statement is not exported, so these are all. */
 describe('every statement', () => {
   const guarded = found.filter(
     ({ name, file }) =>

@@ -1,6 +1,6 @@
 /**
  * The rows and bytes that one request of each operation writes at worst. After a change that moves them, write the table
- * again: `npm run verify:tests -- test/worst-writes.test.ts -u`.
+ * again: `npm run test:files -- test/worst-writes.test.ts -u`.
  */
 import { expect, it, vi } from 'vitest'
 import * as schema from '../src/db/schema.ts'

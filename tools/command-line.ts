@@ -17,12 +17,16 @@ export {
 } from '../command-line/src/index.ts'
 
 /**
- * @param script its name in package.json.
- * @param examples what follows `npm run <script> --`; may be empty.
+ * @param script its name in package.json, and that of its command: `operate backup` is `npm run operate -- backup`.
+ * @param examples what follows; may be empty.
  */
 export function describeScript(script: string, description: string, examples: readonly [string, ...string[]]): Command {
-  const lines = examples.map((example) => `npm run ${script}${example && ` -- ${example}`}`)
-  return describeCommand(`npm run ${script} --`, description, lines)
+  const [name, ...command] = script.split(' ')
+  const lines = examples.map((example) => {
+    const words = [...command, ...(example ? [example] : [])].join(' ')
+    return `npm run ${name}${words && ` -- ${words}`}`
+  })
+  return describeCommand(['npm run', name, '--', ...command].join(' '), description, lines)
 }
 
 /** Adds the options that select a database, for `getTarget`. */

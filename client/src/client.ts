@@ -1,4 +1,4 @@
-/** The typed low level. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
+/** The typed low level. Its types are generated from the OpenAPI document: `npm run generate -- openapi` renews them. */
 import createClient, { type Client } from 'openapi-fetch'
 import { problemOfAddress, problemOfApiKey } from './address.ts'
 import type { paths } from './api.ts'

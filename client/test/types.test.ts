@@ -73,7 +73,7 @@ const uses = {
 }
 
 describe('the types of the client', () => {
-  it('are checked by `npm run verify:types`', () => {
+  it('are checked by `npm run check -- types`', () => {
     expect(Object.keys(uses)).toEqual(['right', 'wrong'])
   })
 })

@@ -4,8 +4,8 @@
 import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { MOVE_TRIGGERS } from '../move-guard.ts'
 import { ROOT } from '../../tools/wrangler.ts'
+import { MOVE_TRIGGERS } from '../move-guard.ts'
 import { loadDump } from './sql-dump.ts'
 
 /** D1's limit for a row. The local D1 allows larger rows, which a deployment rejects. */

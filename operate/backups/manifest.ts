@@ -30,7 +30,7 @@ export function readManifest(path: string): Map<number, string> | undefined {
   const file = join(path, MANIFEST)
   if (!existsSync(file)) {
     throw new Error(
-      `--input is an unfinished backup: the folder has no ${MANIFEST}; got "${path}"; allowed: a file or a folder that \`npm run backup\` completed. Nothing was changed.`,
+      `--input is an unfinished backup: the folder has no ${MANIFEST}; got "${path}"; allowed: a file or a folder that \`npm run operate -- backup\` completed. Nothing was changed.`,
     )
   }
   const { databases } = JSON.parse(readFileSync(file, 'utf8')) as Manifest

@@ -6,12 +6,12 @@ import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { bindingOf } from '../../src/db/database.ts'
-import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
 import { startProgress } from '../../tools/command-line.ts'
+import { getConfigFile, readConfiguration, type Target } from '../../tools/wrangler.ts'
+import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
 import type { ListedDatabase } from '../databases.ts'
 import { baseName, switchStepsOf } from '../deploy-steps.ts'
-import { getConfigFile, readConfiguration, type Target } from '../../tools/wrangler.ts'
 import { columnNames, schemaStatements, tableNames } from './backup-file.ts'
 import {
   compareTables,

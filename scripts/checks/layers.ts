@@ -12,17 +12,18 @@ const DOOR = 'src/contracts.ts'
  * Only what is further down in the list counts, so no two folders import each other.
  */
 const LAYERS = {
-  '*.config.ts': 'operate/wrangler-environment.ts scripts/** test/**',
+  '*.config.ts': 'scripts/** test/** tools',
   'console/test': '**',
   'client/test cli/test mcp/test command-line/test': '**',
   test: '**',
-  bench: 'operate/** scripts/** src/** test/support/inputs.ts test/browser/chromium.ts',
+  bench: 'operate/** scripts/** src/** tools test/support/inputs.ts test/browser/chromium.ts',
   'test/support/inputs.ts': 'src/http',
   'test/browser/chromium.ts': '',
   'scripts/checks scripts/dev scripts/generate scripts/release':
-    'client/** command-line/src cli/bundle.ts cli/notices.ts operate/** scripts/*.ts src/**',
-  scripts: 'client/src command-line/src operate/** src/**',
-  operate: 'command-line/src src/**',
+    'client/** command-line/src cli/bundle.ts cli/notices.ts operate/** scripts/*.ts src/** tools',
+  scripts: 'client/src command-line/src operate/** src/** tools',
+  operate: 'command-line/src src/** tools',
+  tools: 'command-line/src src/db',
   cli: `client/src command-line/src cli/** ${DOOR}`,
   'console/web': `client/src console/src ${DOOR}`,
   'console/src console/build.ts':
@@ -82,9 +83,7 @@ function mayImport(from: NonNullable<ReturnType<typeof folderOf>>, imported: str
 
 if (import.meta.main) {
   parsed(
-    describeScript('verify:layers', 'Checks which folder imports which: the list is in scripts/checks/layers.ts.', [
-      '',
-    ]),
+    describeScript('check layers', 'Checks which folder imports which: the list is in scripts/checks/layers.ts.', ['']),
   )
   const files = globSync('**/*.{ts,tsx,js}', {
     cwd: ROOT,

@@ -19,7 +19,7 @@ interface LockedPackage {
 
 const options = parsed(
   describeScript(
-    'verify:lock',
+    'check lock',
     'Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages without integrity, whose contents npm cannot verify.',
     ['', '--strict', '--complete'],
   )
@@ -60,7 +60,7 @@ const unverified = Object.entries(packages).filter(
 )
 if (options.complete) complete()
 else if (unverified.length > 0) {
-  const message = `${LOCK}: ${unverified.length} packages without integrity: ${unverified.map(([path]) => nameIn(path)).join(', ')}. Where npm reaches the public registry, run: npm run verify:lock -- --complete`
+  const message = `${LOCK}: ${unverified.length} packages without integrity: ${unverified.map(([path]) => nameIn(path)).join(', ')}. Where npm reaches the public registry, run: npm run check -- lock --complete`
   if (options.strict) problems.push(message)
   else console.warn(`Warning: ${message}`)
 }

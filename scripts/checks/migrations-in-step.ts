@@ -44,7 +44,7 @@ const COLUMN_SEPARATOR = /,(?![^(]*\))/
 
 parsed(
   describeScript(
-    'verify:migrations',
+    'check migrations',
     'Fails if a released migration has changed, if src/db/schema.ts has changes that no migration has, if drizzle-kit rejects the migrations, or if they make another database than the schema.',
     [''],
   ),
@@ -61,7 +61,7 @@ const files = readdirSync(copy)
 const output = drizzleKit('generate', ...SCHEMA, '--out', `./${copy.slice(ROOT.length + 1)}`)
 if (readdirSync(copy).length !== files.length) {
   throw new Error(
-    `${output}\nsrc/db/schema.ts has changes without a migration. Run \`npm run db:generate -- --name <purpose>\`.`,
+    `${output}\nsrc/db/schema.ts has changes without a migration. Run \`npm run generate -- migration -- --name <purpose>\`.`,
   )
 }
 

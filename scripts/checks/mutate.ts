@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseAst } from 'vitest/node'
 import { describeScript, parsed, positiveInteger, temporaryFolder, wholeNumber } from '../../tools/command-line.ts'
+import { SCRIPT_COMMANDS } from '../../tools/commands.ts'
 import { ROOT } from '../../tools/wrangler.ts'
 
 const options = parsed(
@@ -210,9 +211,8 @@ async function noticedBy(path: string): Promise<string | undefined> {
 
 /** @returns the name of the check of a generated file that fails. */
 async function differingFile(): Promise<string | undefined> {
-  for (const name of ['sql', 'contracts', 'migrations']) {
-    const { [`verify:${name}`]: command } = JSON.parse(read('package.json')).scripts
-    if (!(await passes(...(command.split(' ') as [string, ...string[]])))) return `verify:${name}`
+  for (const name of ['sql', 'contracts', 'migrations'] as const) {
+    if (!(await passes('node', ...SCRIPT_COMMANDS.check[name].argv))) return `check ${name}`
   }
   return undefined
 }

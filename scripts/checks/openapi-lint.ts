@@ -2,13 +2,13 @@
  * The OpenAPI document by Redocly's rules: all that it strictly recommends, and those of the others that fit this API.
  */
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
-import { describeScript, parsed } from '../../tools/command-line.ts'
 import { openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 
 parsed(
   describeScript(
-    'verify:openapi',
+    'check openapi',
     "Checks the OpenAPI document with Redocly's strict recommended rules, and with more of its rules.",
     [''],
   ),

@@ -8,7 +8,7 @@ import { ROOT } from '../../tools/wrangler.ts'
 
 parsed(
   describeScript(
-    'verify:spelling',
+    'check spelling',
     'Checks the spelling of the documentation and of the OpenAPI document, and the articles "a" and "an". Code, names in camelCase and abbreviations in capitals are skipped. scripts/checks/spelling-words.txt has the words of the project.',
     [''],
   ),

@@ -9,7 +9,7 @@ import { organizationComparisons, parseStatement, unboundTables } from './bound-
 
 parsed(
   describeScript(
-    'verify:tenancy',
+    'check tenancy',
     'Checks in the SQL of every statement of src/ that each table is bound to the organization of the caller or, without a caller, to the organization of the first row.',
     [''],
   ),

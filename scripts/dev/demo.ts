@@ -14,7 +14,6 @@ import {
   mintApiKey,
   selectOldestOrganizations,
 } from '../../operate/provisioning.ts'
-import { stateFolder, type Target } from '../../tools/wrangler.ts'
 import { scopesOfBundles } from '../../src/access/bundles.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import {
@@ -33,6 +32,7 @@ import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
 import { HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/work/run-id.ts'
+import { stateFolder, type Target } from '../../tools/wrangler.ts'
 import { Service } from '../service.ts'
 import {
   FLAKY_TEST_ID,
@@ -517,7 +517,7 @@ class DemoClient {
     this.#service = new Service(baseUrl, apiKey)
   }
 
-  /** Repeats what fails while another process, such as `npm run bootstrap`, writes: SQLite locks the database. */
+  /** Repeats what fails while another process, such as `npm run operate -- bootstrap`, writes: SQLite locks the database. */
   async send(method: string, path: string, body?: object): Promise<Record<string, string>> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -10,6 +10,10 @@ import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { printable } from '../../client/src/printable.ts'
+import { localDatabaseFile } from '../../operate/database.ts'
+import { Databases } from '../../operate/databases.ts'
+import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
+import { checkStateFolder } from '../../operate/state-folder.ts'
 import {
   describeScript,
   type Progress,
@@ -18,10 +22,6 @@ import {
   positiveInteger,
   startProgress,
 } from '../../tools/command-line.ts'
-import { localDatabaseFile } from '../../operate/database.ts'
-import { Databases } from '../../operate/databases.ts'
-import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
-import { checkStateFolder } from '../../operate/state-folder.ts'
 import { ROOT, startDevelopmentServers, stateFolder } from '../../tools/wrangler.ts'
 import {
   createDemoKeys,
@@ -207,11 +207,11 @@ async function showAddress(): Promise<void> {
     ...organizations.flatMap(({ id, name }) => [
       '',
       `${printable(String(name))}:`,
-      ['npm run bootstrap -- --organization-id', id, '--service', ...persistFlag()].join(' '),
+      ['npm run operate -- bootstrap --organization-id', id, '--service', ...persistFlag()].join(' '),
     ]),
     '',
     'To list all organizations:',
-    ['npm run organization -- list', ...persistFlag()].join(' '),
+    ['npm run operate -- organization list', ...persistFlag()].join(' '),
   ])
 }
 

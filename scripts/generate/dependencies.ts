@@ -8,7 +8,7 @@ import { dependenciesOf, MODULES, LOCKED_PACKAGES as packages } from '../locked-
 
 const options = parsed(
   describeScript(
-    'docs:dependencies',
+    'generate dependencies',
     'Writes docs/dependencies.md: the packages of the Workers, the client and the command, packages with install scripts, and licences.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the file is not in step'),
@@ -37,7 +37,7 @@ const tableOf = (paths: readonly string[]) =>
 
 const text = `# Dependencies
 
-Generated from package-lock.json and the code by \`npm run docs:dependencies\`. Versions are exact, and the lock file has a checksum of each package${
+Generated from package-lock.json and the code by \`npm run generate -- dependencies\`. Versions are exact, and the lock file has a checksum of each package${
   unverified.length > 0
     ? `,
 except these builds for other systems (CONTRIBUTING.md, "Dependencies"): ${unverified.join(', ')}`
@@ -88,7 +88,7 @@ ${[...licences]
 if (!options.check) writeFileSync(FILE, text)
 else if (readFileSync(FILE, 'utf8') !== text) {
   console.error(
-    'docs/dependencies.md is not in step with package-lock.json and the bundle of the command. Run `npm run docs:dependencies`.',
+    'docs/dependencies.md is not in step with package-lock.json and the bundle of the command. Run `npm run generate -- dependencies`.',
   )
   process.exitCode = 1
 }

@@ -3,14 +3,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
+import type { Statement } from '../../src/db/statement.ts'
 import { describeScript, parsed } from '../../tools/command-line.ts'
 import { ROOT } from '../../tools/wrangler.ts'
-import type { Statement } from '../../src/db/statement.ts'
 import { allStatements } from '../all-statements.ts'
 
 const options = parsed(
   describeScript(
-    'sql',
+    'generate sql',
     'Writes the compiled SQL of every statement to sql/, one file for each folder of src/, so that a review shows what a change does to the queries.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the files are not in step'),
@@ -54,7 +54,7 @@ function check(): void {
   )
   const names = [...differing.map(([file]) => file), ...present.filter((file) => !files.has(file))]
   if (names.length === 0) return
-  console.error(`sql/ is not in step with the statements (${names.join(', ')}). Run \`npm run sql\`.`)
+  console.error(`sql/ is not in step with the statements (${names.join(', ')}). Run \`npm run generate -- sql\`.`)
   process.exitCode = 1
 }
 

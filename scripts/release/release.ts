@@ -69,7 +69,7 @@ function prepare(version: string): void {
   )
   recordMigrations()
   // The document has the version.
-  npm(['run', '--silent', 'openapi'])
+  npm(['run', '--silent', 'generate', '--', 'openapi'])
   console.log(`Prepared ${version}. Review it with \`git diff\`, commit it, and tag the commit: git tag v${version}`)
 }
 

@@ -35,7 +35,7 @@ async function alertOfDeadLetters(environment: Environment, database: number): P
     endsAt: new Date(now.getTime() + LASTING_MS).toISOString(),
   } as const
   const text = deadLettersText(database)
-  // Stored first, because each further message prolongs it, and `npm run status -- --check` reads it without a receiver.
+  // Stored first, because each further message prolongs it, and `npm run operate -- status --check` reads it without a receiver.
   const stored = await store(environment, [{ ...alert, begunAt: now.toISOString(), sentAt: null }])
   if (!stored) return void (await send(environment, `${text} ${REPEATED}`))
   if (stored[0]?.sentAt === null) await sendMessages(environment, [{ text, begun: [alert] }], now)

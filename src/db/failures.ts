@@ -14,7 +14,7 @@ const TRANSIENT = [
   'caused object to be reset',
   'reset because its code was updated',
   'Cannot resolve D1 DB due to transient issue',
-  // A local database while another process writes to it, such as `npm run organization -- delete`.
+  // A local database while another process writes to it, such as `npm run operate -- organization delete`.
   'SQLITE_BUSY',
   'Failed to get session commit token',
 ]

@@ -6,7 +6,7 @@
  * organization, have their hash. There are no foreign keys: a child is inserted by a statement that selects its parent,
  * which checks in one look-up that the parent exists in the organization.
  *
- * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run verify:migrations` compares
+ * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run check -- migrations` compares
  * both).
  */
 import { type SQLWrapper, sql } from 'drizzle-orm'
@@ -146,7 +146,7 @@ export const apiKeys = sqliteTable(
     /** The `Idempotency-Key` that it was created under. Of a grant, the SHA-256 of its consent. */
     idempotencyKey: text(),
     /**
-     * The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. When
+     * The API key of the request that created it, also as the successor of another; null: `npm run operate -- bootstrap` did. When
      * that key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
      */
     createdByKeyId: text(),

@@ -108,7 +108,7 @@ function withExpressions({ sql, params }: Compiled): Compiled {
   return { sql: sql.replaceAll(/ (limit|=|is) \?/g, ' $1 +?'), params }
 }
 
-/** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
+/** Every statement of the loaded modules: `npm run generate -- sql` writes them, and tests prove that they carry the guard. */
 export const statements: Statement[] = []
 
 function compiledOnFirstUse<Row, P extends Parameter>(takes: readonly P[], compile: () => Compiled): Statement<Row, P> {

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, which `npm run openapi` generates from the contracts. The Worker serves the result. */
+/** The OpenAPI 3.1 document, which `npm run generate -- openapi` generates from the contracts. The Worker serves the result. */
 
 import * as z from 'zod/mini'
 import {

@@ -485,7 +485,7 @@ describe('dead letters', () => {
     }
   })
 
-  it('are acknowledged without OPERATOR_ALERT_URL, and `npm run status` knows of them', async () => {
+  it('are acknowledged without OPERATOR_ALERT_URL, and `npm run operate -- status` knows of them', async () => {
     const deployment = newDeployment()
     const { message } = await givenUp(deployment)
     const { outcome } = await deployment.handOver(DEAD, [message], { OPERATOR_ALERT_URL: undefined })

@@ -35,7 +35,7 @@ afterAll(async () => {
 /** A claim link for a new organization. */
 async function newLink(basePath: string): Promise<{ claimLink: string; organizationId: string }> {
   const organization = ['--organization', crypto.randomUUID(), '--service', '--persist-to', state]
-  const { stdout } = await runScript('bootstrap', [...organization, '--claim', '--url', origin + basePath])
+  const { stdout } = await runScript('operate bootstrap', [...organization, '--claim', '--url', origin + basePath])
   return JSON.parse(stdout)
 }
 

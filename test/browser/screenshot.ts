@@ -2,9 +2,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { describeScript, parsed } from '../../tools/command-line.ts'
 import { FLAKY_TEST_ID } from '../../scripts/dev/demo-week.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
+import { describeScript, parsed } from '../../tools/command-line.ts'
 import { ROOT } from '../support/commands.ts'
 import { newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { launchChromium, newPage } from './chromium.ts'
@@ -14,7 +14,7 @@ import { enterKey, openOperation } from './reference.ts'
 
 parsed(
   describeScript(
-    'docs:screenshot',
+    'generate screenshots',
     'Takes the pictures of docs/: the reference page, and pages of the console. Needs Chromium, as `npm run test:slow` does.',
     [''],
   ),

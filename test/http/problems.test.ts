@@ -4,14 +4,14 @@ import { describeProblems, describeSent } from '../../src/http/problems.ts'
 import { createApiKeyContract, rotateApiKeyContract } from '../../src/resources/api-keys/contract.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
 import { updatePinContract } from '../../src/resources/pins/contract.ts'
+import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
+import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
+import { putRunEndpointContract } from '../../src/resources/work/run-endpoint/contract.ts'
 import {
   createProjectScheduleContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from '../../src/resources/work/schedules/contract.ts'
-import { putRunEndpointContract } from '../../src/resources/work/run-endpoint/contract.ts'
-import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
-import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
 
 /** The error message of an operation for invalid input. */
 function problemsOf(contract: Contract, part: 'body' | 'params' | 'query', data: unknown): string {

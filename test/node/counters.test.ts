@@ -16,9 +16,9 @@ describe('the counters of bench/counters.json', () => {
     const before = { updatePin: { 'rows read': 68 }, putPin: { 'rows read': 3 } }
     const now = { updatePin: { 'rows read': 60 }, deletePin: { 'rows read': 3 } }
     expect(differences(before, now)).toEqual([
-      'updatePin: rows read 68 → 60 (-8). Better. Lower the committed number: npm run counters',
-      'putPin is gone. Remove it: npm run counters',
-      'deletePin is new. Add it: npm run counters',
+      'updatePin: rows read 68 → 60 (-8). Better. Lower the committed number: npm run generate -- counters',
+      'putPin is gone. Remove it: npm run generate -- counters',
+      'deletePin is new. Add it: npm run generate -- counters',
     ])
   })
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfiguration } from '../../tools/wrangler.ts'
 import { parseToken } from '../../src/access/api-key.ts'
+import { readConfiguration } from '../../tools/wrangler.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -39,9 +39,9 @@ async function newDeployment() {
     rows,
     sqliteOf,
     deploy: (...args: string[]) => deploy(project, ...args),
-    add: (...args: string[]) => command('database', 'add', '--url', url, ...args),
+    add: (...args: string[]) => command('operate database', 'add', '--url', url, ...args),
     create: async (name: string): Promise<{ organizationId: string; apiKey: string }> => {
-      const { printed } = await command('bootstrap', '--organization', name, '--service')
+      const { printed } = await command('operate bootstrap', '--organization', name, '--service')
       return JSON.parse(/^\{.*\}$/m.exec(printed)?.[0] ?? printed)
     },
   }
@@ -53,7 +53,7 @@ const OPEN = [{ number: 1, name: 'workspace-api-1', state: 'open' }]
 const inQuery = (text: string) => (call: string, body: unknown) =>
   call.endsWith('/query') && JSON.stringify(body).includes(text)
 
-describe('npm run database -- add', { tags: 'slow' }, () => {
+describe('npm run operate -- database add', { tags: 'slow' }, () => {
   it('adds a database, also after a failure at each step, and a deployment keeps it', async () => {
     const { api, add, create, rows, deploy, sqliteOf } = await newDeployment()
     const failures = [
@@ -129,12 +129,12 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     api.sizes.set('workspace-api', 100_000_000)
     const acme = await create('Acme')
     api.sizes.set('workspace-api-1', 7_100_000_000)
-    const list = await command('database', 'list')
+    const list = await command('operate database', 'list')
     expect(list.printed).toMatch(
       /^DATABASE .*\n0 +workspace-api +open .*\n1 +workspace-api-1 +closed \(70 % full\) +7100\.0 MB, 71 % of 10 GB +1 /,
     )
     expect(await parseToken((await create('Initech')).apiKey)).toMatchObject({ databaseNumber: 0 })
-    const status = await command('status', '--json')
+    const status = await command('operate status', '--json')
     expect(JSON.parse(status.printed)).toMatchObject({
       database: { sizeBytes: 7_100_000_000 },
       databases: [
@@ -146,13 +146,13 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     api.sizes.clear()
 
     const output = join(newFolder(), 'backup')
-    expect(await command('backup', '--output', output)).toMatchObject({ code: 0 })
+    expect(await command('operate backup', '--output', output)).toMatchObject({ code: 0 })
     const revokedAt = '2026-01-01T00:00:00.000Z'
     const sqlite = sqliteOf('workspace-api-1')
     sqlite.exec(`UPDATE "apiKeys" SET "revokedAt" = '${revokedAt}'; UPDATE "organizations" SET "name" = 'Changed'`)
     const first = api.bound(WORKER, 'DB')
     const old = api.bound(WORKER, 'DB_1')
-    const restore = ['restore', '--yes', '--url', url, '--input', output] as const
+    const restore = ['operate restore', '--yes', '--url', url, '--input', output] as const
 
     api.failing = { call: `PUT /workers/scripts/${WORKER}/schedules`, status: 400 }
     const failed = await command(...restore, '--database', '1')
@@ -193,7 +193,7 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     await new Promise((resolve) => setTimeout(resolve, 10))
     const first = api.bound(WORKER, 'DB')
     api.bound(WORKER, 'DB_1')?.sqlite.exec(`UPDATE "organizations" SET "name" = 'Changed'`)
-    const travel = ['restore', '--yes', '--url', url, '--time-travel', instant] as const
+    const travel = ['operate restore', '--yes', '--url', url, '--time-travel', instant] as const
     expect(await command(...travel)).toMatchObject({
       code: 2,
       printed: expect.stringContaining('Pass --database <number>'),
@@ -219,10 +219,10 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     const before = sessions('workspace-api')
 
     api.failing = { call: `POST /d1/database/${api.databases[1]?.uuid}/query`, status: 400 }
-    expect(await command('organization', 'move', 'Acme', '--to', '1')).toMatchObject({ code: 1 })
+    expect(await command('operate organization', 'move', 'Acme', '--to', '1')).toMatchObject({ code: 1 })
     expect(sessions('workspace-api')).toEqual(before)
 
-    const { code, printed } = await command('organization', 'move', 'Acme', '--to', '1')
+    const { code, printed } = await command('operate organization', 'move', 'Acme', '--to', '1')
     expect([code, printed]).toEqual([0, expect.stringMatching(/^Acme is in database 1\.$/m)])
     expect([sessions('workspace-api'), sessions('workspace-api-1')]).toEqual([[], before])
     const hash = (await parseToken(apiKey))?.hash
@@ -260,7 +260,7 @@ describe('a deployment with many databases', { tags: 'slow' }, () => {
     const checked = (await deploy('--check')).printed.split('\n').filter((line) => line.includes(': '))
     expect(checked.filter((line) => !line.endsWith(': as configured'))).toEqual(['Account: Acme'])
     expect(checked.length).toBeGreaterThan(3 * DATABASES)
-    expect(await callsOf(() => command('status'))).toEqual(each(4))
+    expect(await callsOf(() => command('operate status'))).toEqual(each(4))
     expect(await callsOf(add)).toEqual([...each(3), 3])
     expect(rows('workspace-api-1', 'SELECT 1 FROM "d1_migrations"')).toHaveLength(1)
     expect(api.bound(WORKER, `DB_${DATABASES}`)?.name).toBe(`workspace-api-${DATABASES}`)

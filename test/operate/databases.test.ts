@@ -23,7 +23,7 @@ async function stateWith(databases: number) {
   await prepareLocalDatabases({ remote: false, persistTo: state }, databases)
   const call = (script: string, ...args: string[]) => callScript(script, ...args, '--persist-to', state)
   const create = async (name: string): Promise<{ organizationId: string; apiKey: string }> =>
-    JSON.parse(await call('bootstrap', '--organization', name, '--user', 'ada'))
+    JSON.parse(await call('operate bootstrap', '--organization', name, '--user', 'ada'))
   return { state, call, create }
 }
 
@@ -74,22 +74,22 @@ describe('with one database', () => {
     const { call, create } = await stateWith(1)
     const { organizationId, apiKey } = await create('Acme')
     expect(apiKey).toMatch(/^wsk_/)
-    expect(await call('organization', 'list')).toMatch(
+    expect(await call('operate organization', 'list')).toMatch(
       new RegExp(`^NAME  ID +LIVE KEYS .*\nAcme  ${organizationId}  1 `),
     )
-    const status = await call('status')
+    const status = await call('operate status')
     expect(status).toMatch(
       /^Database +\S+\nSize +\d\.\d MB, < 1 % of 10 GB\nSchema +\S+\.sql, current\nLast tick +none\nSchedules /,
     )
-    expect(Object.keys(JSON.parse(await call('status', '--json')))).not.toContain('databases')
-    expect(await call('organization', 'show', 'Acme')).not.toContain('Database')
+    expect(Object.keys(JSON.parse(await call('operate status', '--json')))).not.toContain('databases')
+    expect(await call('operate organization', 'show', 'Acme')).not.toContain('Database')
   })
 })
 
-describe('npm run database', () => {
+describe('npm run operate -- database', () => {
   it('adds databases, and new organizations go to the smallest that is open', async () => {
     const { state, call, create } = await stateWith(1)
-    expect(await call('database', 'add')).toMatch(/^Database 1 was added\./)
+    expect(await call('operate database', 'add')).toMatch(/^Database 1 was added\./)
     // Database 0 has more bytes.
     await rowsOf(state, `INSERT INTO "lastTick" VALUES (7, hex(zeroblob(200000)))`)
     const first = await create('Acme')
@@ -97,77 +97,84 @@ describe('npm run database', () => {
     expect(await rowsOf(state, 'SELECT * FROM "directory"')).toEqual([
       { organizationId: first.organizationId, database: 1, movingTo: null },
     ])
-    expect(await call('database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
+    expect(await call('operate database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
     const second = await create('Globex')
     expect(await databaseOf(second.apiKey)).toBe(0)
-    await call('database', 'close', '0')
-    expect(await call('database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
+    await call('operate database', 'close', '0')
+    expect(await call('operate database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
     expect(
-      await runScript('bootstrap', ['--organization', 'Initech', '--service', '--persist-to', state]),
+      await runScript('operate bootstrap', ['--organization', 'Initech', '--service', '--persist-to', state]),
     ).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('To add one: npm run database -- add'),
+      stderr: expect.stringContaining('To add one: npm run operate -- database add'),
     })
-    await call('database', 'open', '1')
+    await call('operate database', 'open', '1')
     expect(await databaseOf((await create('Initech')).apiKey)).toBe(1)
-    const more = JSON.parse(await call('bootstrap', '--organization-id', first.organizationId, '--service'))
+    const more = JSON.parse(await call('operate bootstrap', '--organization-id', first.organizationId, '--service'))
     expect(await databaseOf(more.apiKey)).toBe(1)
     const sameName = ['--organization', 'Acme', '--service', '--persist-to', state]
-    expect(await runScript('bootstrap', sameName)).toMatchObject({
+    expect(await runScript('operate bootstrap', sameName)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(first.organizationId),
     })
-    expect(await runScript('database', ['close', '7', '--persist-to', state])).toMatchObject({
+    expect(await runScript('operate database', ['close', '7', '--persist-to', state])).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/^There is no database with this number; got "7"; allowed: 0, 1\./),
     })
-    expect(await runScript('database', ['drop', '--persist-to', state])).toMatchObject({ status: 2 })
+    expect(await runScript('operate database', ['drop', '--persist-to', state])).toMatchObject({ status: 2 })
   })
 })
 
 describe('an organization that moved', () => {
   it('is found where it is, and deleted with what it left behind', async () => {
     const { state, call, create } = await stateWith(2)
-    await call('database', 'close', '1')
+    await call('operate database', 'close', '1')
     const { organizationId } = await create('Acme')
     const other = await create('Globex')
     await moved(state, organizationId)
-    expect(JSON.parse(await call('organization', 'show', 'Acme', '--json'))).toMatchObject({ database: 1, liveKeys: 1 })
-    expect((await call('organization', 'list')).split('\n')).toHaveLength(4)
+    expect(JSON.parse(await call('operate organization', 'show', 'Acme', '--json'))).toMatchObject({
+      database: 1,
+      liveKeys: 1,
+    })
+    expect((await call('operate organization', 'list')).split('\n')).toHaveLength(4)
     // A move that was interrupted: the rows of both are there.
     await rowsOf(
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${organizationId}', 'Acme', '')`,
     )
-    expect((await call('organization', 'list')).split('\n')).toHaveLength(4)
-    expect(JSON.parse(await call('status', '--json')).organizations).toHaveLength(2)
+    expect((await call('operate organization', 'list')).split('\n')).toHaveLength(4)
+    expect(JSON.parse(await call('operate status', '--json')).organizations).toHaveLength(2)
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = 0 WHERE "organizationId" = '${organizationId}'`)
     const remove = ['delete', organizationId, '--name', 'Acme', '--persist-to', state]
-    expect(await runScript('organization', remove)).toMatchObject({
+    expect(await runScript('operate organization', remove)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('Complete the move first'),
     })
     const bootstrap = ['--organization-id', organizationId, '--service', '--persist-to', state]
-    expect(await runScript('bootstrap', bootstrap)).toMatchObject({
+    expect(await runScript('operate bootstrap', bootstrap)).toMatchObject({
       status: 1,
       stderr: 'The organization is moving to database 0. Complete the move first.\n',
     })
-    expect(await call('organization', 'list')).toMatch(new RegExp(`^Acme +${organizationId} +1, moving to 0  1 `, 'm'))
+    expect(await call('operate organization', 'list')).toMatch(
+      new RegExp(`^Acme +${organizationId} +1, moving to 0  1 `, 'm'),
+    )
     // A database that fails hides nothing of the others.
     await rowsOf(state, 'DROP TABLE "lastTick"', 1)
-    expect(await runScript('status', ['--check', '--persist-to', state])).toMatchObject({
+    expect(await runScript('operate status', ['--check', '--persist-to', state])).toMatchObject({
       status: 1,
-      stderr: `Database 1: no such table: lastTick\nThe tick of database 0 is late: none has run.\nThe organization ${organizationId} is moving to database 0. If no command does it: npm run organization -- move ${organizationId} --to 0\n`,
+      stderr: `Database 1: no such table: lastTick\nThe tick of database 0 is late: none has run.\nThe organization ${organizationId} is moving to database 0. If no command does it: npm run operate -- organization move ${organizationId} --to 0\n`,
     })
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = NULL WHERE "organizationId" = '${organizationId}'`)
-    await call('organization', 'delete', organizationId, '--name', 'Acme')
+    await call('operate organization', 'delete', organizationId, '--name', 'Acme')
     for (const number of [0, 1]) {
       for (const table of ['organizations', 'apiKeys', 'users', 'halts']) {
         const rows = await rowsOf(state, `SELECT * FROM "${table}"`, number)
         expect([table, JSON.stringify(rows).includes(organizationId)]).toEqual([table, false])
       }
     }
-    expect(await call('organization', 'list')).toMatch(new RegExp(`^NAME .*\nGlobex +${other.organizationId} .*\n$`))
+    expect(await call('operate organization', 'list')).toMatch(
+      new RegExp(`^NAME .*\nGlobex +${other.organizationId} .*\n$`),
+    )
   })
 })
 
@@ -217,15 +224,15 @@ describe('a backup of several databases', () => {
     const { state, call, create } = deployment
     const folder = newFolder()
     folders.push(folder)
-    await call('database', 'close', '1')
+    await call('operate database', 'close', '1')
     const acme = await create('Acme')
     const globex = await create('Globex')
-    await call('database', 'open', '1')
-    await call('database', 'close', '0')
+    await call('operate database', 'open', '1')
+    await call('operate database', 'close', '0')
     const initech = await create('Initech')
-    await call('database', 'open', '0')
+    await call('operate database', 'open', '0')
     const output = join(folder, 'monday')
-    await call('backup', '--output', output)
+    await call('operate backup', '--output', output)
     const names = async (number: number, place = state) =>
       (await rowsOf(place, 'SELECT "name" FROM "organizations" ORDER BY 1', number)).map(({ name }) => name)
     const places = async (place = state) =>
@@ -235,7 +242,7 @@ describe('a backup of several databases', () => {
           database,
         ]),
       )
-    const restore = (...args: string[]) => call('restore', '--yes', '--input', ...args)
+    const restore = (...args: string[]) => call('operate restore', '--yes', '--input', ...args)
     return { ...deployment, folder, output, acme, globex, initech, names, places, restore }
   }
 
@@ -258,11 +265,11 @@ describe('a backup of several databases', () => {
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await places()).toEqual(expect.objectContaining(then))
     const place = join(folder, 'state')
-    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('operate restore', '--yes', '--input', output, '--persist-to', place)
     expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await places(place)).toEqual(then)
-    expect((await call('database', 'list')).split('\n')).toHaveLength(4)
-    expect((await callScript('database', 'list', '--persist-to', place)).split('\n')).toHaveLength(4)
+    expect((await call('operate database', 'list')).split('\n')).toHaveLength(4)
+    expect((await callScript('operate database', 'list', '--persist-to', place)).split('\n')).toHaveLength(4)
   })
 
   it('restores one database, and leaves the other', async () => {
@@ -276,7 +283,13 @@ describe('a backup of several databases', () => {
     await restore(join(output, 'database-0.sqlite'), '--database', '0')
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     for (const args of [[join(output, 'database-0.sqlite')], [output, '--database', '7']]) {
-      const { status, stderr } = await runScript('restore', ['--yes', '--persist-to', state, '--input', ...args])
+      const { status, stderr } = await runScript('operate restore', [
+        '--yes',
+        '--persist-to',
+        state,
+        '--input',
+        ...args,
+      ])
       expect([status, /allowed: 0, 1\./.test(stderr)]).toEqual([2, true])
     }
   })
@@ -313,7 +326,7 @@ describe('a backup of several databases', () => {
     await rowsOf(state, `INSERT INTO "alerts" ("database", "name", "begunAt") VALUES (1, 'failing', '2026')`)
     await rowsOf(state, `INSERT INTO "tickReports" ("database", "scheduledAt", "failedCalls") VALUES (1, '2026', 9)`)
     const output = join(folder, 'tuesday')
-    await call('backup', '--output', output)
+    await call('operate backup', '--output', output)
     const keys = `SELECT "movedTo", "revokedAt" FROM "apiKeys" WHERE "organizationId" = '${organizationId}'`
     const expectMoved = async (place: string) => {
       expect([await names(0, place), await names(1, place)]).toEqual([['Globex'], ['Acme', 'Initech']])
@@ -325,7 +338,7 @@ describe('a backup of several databases', () => {
       expect(await rowsOf(place, 'SELECT "name", 1 FROM "alerts" UNION SELECT 1, 1 FROM "tickReports"')).toEqual([])
     }
     const place = join(folder, 'state')
-    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('operate restore', '--yes', '--input', output, '--persist-to', place)
     await expectMoved(place)
     // It has moved back since then.
     await moved(state, organizationId, 1, 0)
@@ -336,12 +349,12 @@ describe('a backup of several databases', () => {
 
   it('leaves an organization suspended that was suspended since', async () => {
     const { state, output, initech, call, restore } = await backedUp()
-    await call('organization', 'suspend', 'Initech', '--reason', 'Sends spam')
+    await call('operate organization', 'suspend', 'Initech', '--reason', 'Sends spam')
     await restore(output)
-    expect(await call('organization', 'show', 'Initech')).toMatch(/^Suspended +Sends spam$/m)
+    expect(await call('operate organization', 'show', 'Initech')).toMatch(/^Suspended +Sends spam$/m)
     const keys = `SELECT 1 FROM "apiKeys" WHERE "organizationId" = '${initech.organizationId}' AND "suspendedAt" IS NOT NULL`
     expect(await rowsOf(state, keys, 1)).toHaveLength(1)
-    await call('organization', 'resume', 'Initech')
+    await call('operate organization', 'resume', 'Initech')
     expect(await rowsOf(state, keys, 1)).toEqual([])
   })
 
@@ -369,12 +382,12 @@ describe('a backup of several databases', () => {
       await refer(id, 1, 0)
     }
     const output = join(folder, 'tuesday')
-    const printed = await call('backup', '--output', output)
+    const printed = await call('operate backup', '--output', output)
     for (const { organizationId } of [acme, globex]) {
       expect(printed).toContain(`The organization ${organizationId} is moving: the backup has it in database 0.\n`)
     }
     const place = join(folder, 'state')
-    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('operate restore', '--yes', '--input', output, '--persist-to', place)
     expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await rowsOf(place, 'SELECT "movingTo" FROM "directory" WHERE "movingTo" IS NOT NULL')).toEqual([])
     for (const number of [0, 1]) {
@@ -396,16 +409,18 @@ describe('a backup of several databases', () => {
     const { state, output, acme } = await backedUp()
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = 1 WHERE "organizationId" = '${acme.organizationId}'`)
     const all = ['--yes', '--persist-to', state, '--input', output]
-    expect((await runScript('restore', all)).stderr).toContain('Complete the move first')
+    expect((await runScript('operate restore', all)).stderr).toContain('Complete the move first')
     await rowsOf(state, 'UPDATE "directory" SET "movingTo" = NULL')
     rmSync(join(output, 'database-1.sqlite'))
-    expect((await runScript('restore', all)).stderr).toContain('The backup is incomplete')
+    expect((await runScript('operate restore', all)).stderr).toContain('The backup is incomplete')
     writeFileSync(join(output, 'database-1.sqlite'), 'damaged')
-    expect(await runScript('restore', all)).toMatchObject({
+    expect(await runScript('operate restore', all)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('Nothing was changed'),
     })
     rmSync(join(output, 'manifest.json'))
-    expect((await runScript('restore', all)).stderr).toContain('an unfinished backup: the folder has no manifest.json')
+    expect((await runScript('operate restore', all)).stderr).toContain(
+      'an unfinished backup: the folder has no manifest.json',
+    )
   })
 })

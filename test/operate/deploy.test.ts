@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfiguration } from '../../tools/wrangler.ts'
 import { parseToken } from '../../src/access/api-key.ts'
+import { readConfiguration } from '../../tools/wrangler.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -438,9 +438,9 @@ describe('npm run deploy', () => {
     expect(rowsOf('users')).toMatchObject([{ organizationId, id: 'ada' }])
 
     const key = ['--organization-id', organizationId, '--user', 'grace', '--remote']
-    const further = await run('bootstrap', [...key, '--env', 'staging'], variables)
+    const further = await run('operate bootstrap', [...key, '--env', 'staging'], variables)
     expect(made(further.printed)).toMatchObject({ organizationId, userId: 'grace' })
-    const elsewhere = await run('bootstrap', key, variables)
+    const elsewhere = await run('operate bootstrap', key, variables)
     expect([elsewhere.code, rowsOf('apiKeys').length]).toEqual([1, 2])
 
     const resources = () => {

@@ -55,14 +55,14 @@ const haltIn = (number: number) =>
 
 const placeOf = () => inDatabase(0, async (database) => (await readPlaces(database)).get(organizationId))
 
-const organization = (...args: string[]) => runScript('organization', [...args, ...persist])
+const organization = (...args: string[]) => runScript('operate organization', [...args, ...persist])
 const statusOf = (service: Service, method: string, path: string, body?: object) =>
   service.send(method, path, body).then(
     ({ status }) => status,
     ({ cause, message }: Error) => cause ?? message,
   )
 
-describe('npm run organization -- move', () => {
+describe('npm run operate -- organization move', () => {
   it('moves an organization, whose keys stay as they are', async () => {
     const before = await countsIn(0)
     const { status, stdout, stderr } = await organization('move', 'Acme', '--to', '2')
@@ -75,7 +75,7 @@ describe('npm run organization -- move', () => {
     expect(Object.entries(before).filter(([table, count]) => Number(after[table]) < Number(count))).toEqual([])
     expect(Object.keys(await countsIn(0)).filter((table) => !['apiKeys', 'skillFeeds'].includes(table))).toEqual([])
     expect(await statusOf(acme, 'GET', '/v1/me')).toBe(200)
-    expect(await callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Database +2$/m)
+    expect(await callScript('operate organization', 'show', 'Acme', ...persist)).toMatch(/^Database +2$/m)
     expect((await organization('move', 'Acme', '--to', '2')).stdout).toBe('Acme is already in database 2.\n')
   })
 
@@ -83,7 +83,7 @@ describe('npm run organization -- move', () => {
     const wrong = await organization('move', 'Acme', '--to', 'two')
     expect([wrong.status, wrong.stderr]).toEqual([
       2,
-      '--to is not the number of a database; got "two". For help: npm run organization -- --help\n',
+      '--to is not the number of a database; got "two". For help: npm run operate -- organization --help\n',
     ])
     const missing = await organization('move', 'Acme', '--to', '7')
     expect([missing.status, missing.stderr]).toEqual([1, 'There is no database 7; allowed: 0, 1, 2.\n'])
@@ -111,7 +111,7 @@ describe('npm run organization -- move', () => {
     let killed = 0
     for (let moment = 1; moment <= 20; moment++) {
       const to = (from + 1 + (moment % 2)) % 3
-      const child = startScript('organization', ['move', organizationId, '--to', String(to), ...persist])
+      const child = startScript('operate organization', ['move', organizationId, '--to', String(to), ...persist])
       let isRunning = true
       const ended = new Promise((resolve) => {
         child.on('close', (_, signal) => {
@@ -161,25 +161,25 @@ describe('npm run organization -- move', () => {
   })
 })
 
-describe('npm run organization -- suspend', () => {
+describe('npm run operate -- organization suspend', () => {
   it('refuses all requests until it is resumed; the other commands work', async () => {
     const suspended = await organization('suspend', 'Acme', '--reason', 'Sends spam')
     expect([suspended.status, suspended.stdout]).toEqual([
       0,
-      `Acme is suspended. To end that: npm run organization -- resume ${organizationId}\n`,
+      `Acme is suspended. To end that: npm run operate -- organization resume ${organizationId}\n`,
     ])
     expect(await statusOf(acme, 'GET', '/v1/me')).toBe(401)
-    expect(await callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Suspended +Sends spam$/m)
-    expect(JSON.parse(await callScript('organization', 'show', 'Acme', '--json', ...persist)).suspended).toBe(
+    expect(await callScript('operate organization', 'show', 'Acme', ...persist)).toMatch(/^Suspended +Sends spam$/m)
+    expect(JSON.parse(await callScript('operate organization', 'show', 'Acme', '--json', ...persist)).suspended).toBe(
       'Sends spam',
     )
     const elsewhere = (((await placeOf())?.database ?? 0) + 1) % 3
     const moved = await organization('move', 'Acme', '--to', String(elsewhere))
     expect([moved.status, moved.stderr]).toEqual([
       1,
-      'The organization is suspended. To move it, resume it first: npm run organization -- resume\n',
+      'The organization is suspended. To move it, resume it first: npm run operate -- organization resume\n',
     ])
-    const key = await runScript('bootstrap', ['--organization-id', organizationId, '--service', ...persist])
+    const key = await runScript('operate bootstrap', ['--organization-id', organizationId, '--service', ...persist])
     expect([key.status, key.stderr]).toEqual([1, expect.stringContaining('The organization is suspended.')])
     const folder = newFolder()
     expect((await organization('export', 'Acme', '--output', folder)).status).toBe(0)

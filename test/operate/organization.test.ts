@@ -72,8 +72,8 @@ afterAll(() => {
 
 const persist = ['--persist-to', state]
 
-describe('npm run status', () => {
-  const readStatus = async () => JSON.parse(await callScript('status', '--json', ...persist))
+describe('npm run operate -- status', () => {
+  const readStatus = async () => JSON.parse(await callScript('operate status', '--json', ...persist))
   const tick = () => fetch(`${demo.baseUrl}/cdn-cgi/handler/scheduled`)
 
   it('shows organizations, and the runs that a failing run endpoint leaves', async () => {
@@ -137,7 +137,7 @@ describe('npm run status', () => {
     expect(of('Globex', afterFailure)).toMatchObject({ runsPending: pending, runsFailedLastDay: 1 })
     expect(afterFailure.runs.failedLastDay).toBe(before.runs.failedLastDay + 1)
 
-    const lines = (await callScript('status', ...persist)).split('\n')
+    const lines = (await callScript('operate status', ...persist)).split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/^Runs +\d+ pending; \d+ failed in the last 24 hours$/))
     expect(lines).toContainEqual(
       expect.stringMatching(/^1 +\S+ +open +\d\.\d MB, < 1 % of 10 GB +1 +\d{4}_\S+\.sql, current +20/),
@@ -148,7 +148,7 @@ describe('npm run status', () => {
   })
 })
 
-describe('npm run organization', () => {
+describe('npm run operate -- organization', () => {
   const tablesOf = async () =>
     (
       await rowsOf(
@@ -168,21 +168,21 @@ describe('npm run organization', () => {
       ),
     )
   const exportTo = (output: string) =>
-    callScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
+    callScript('operate organization', 'export', organizationId, '--output', output, '--persist-to', state)
 
   it('lists and shows organizations, by ID or unique name', async () => {
-    expect(await callScript('organization', 'list', ...persist)).toMatch(
+    expect(await callScript('operate organization', 'list', ...persist)).toMatch(
       new RegExp(`^NAME .*\nAcme .*\nGlobex +${organizationId} .*\nInitech .*\n$`),
     )
-    const byName = await callScript('organization', 'show', 'Globex', ...persist)
+    const byName = await callScript('operate organization', 'show', 'Globex', ...persist)
     expect(byName).toMatch(new RegExp(`^ +${PATHS.length} of 1,000,000 files \\(< 1 %\\)$`, 'm'))
-    expect(await callScript('organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
+    expect(await callScript('operate organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
     const [other] = await rowsOf(
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
       GLOBEX,
     )
-    expect(await runScript('organization', ['show', 'Globex', ...persist])).toMatchObject({
+    expect(await runScript('operate organization', ['show', 'Globex', ...persist])).toMatchObject({
       status: 2,
       stdout: '',
       stderr: expect.stringMatching(
@@ -190,9 +190,10 @@ describe('npm run organization', () => {
       ),
     })
     await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`, GLOBEX)
-    expect(await runScript('organization', ['show', 'Nobody', ...persist])).toMatchObject({
+    expect(await runScript('operate organization', ['show', 'Nobody', ...persist])).toMatchObject({
       status: 1,
-      stderr: 'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
+      stderr:
+        'There is no organization with this name; got "Nobody". To list them: npm run operate -- organization list\n',
     })
   })
 
@@ -200,7 +201,7 @@ describe('npm run organization', () => {
     const database = openLocalFile(localDatabaseFile({ remote: false, persistTo: state }))
     try {
       database.exec('BEGIN IMMEDIATE')
-      expect(await callScript('organization', 'show', organizationId, ...persist)).toContain(organizationId)
+      expect(await callScript('operate organization', 'show', organizationId, ...persist)).toContain(organizationId)
     } finally {
       database.close()
     }
@@ -312,10 +313,10 @@ describe('npm run organization', () => {
   it('deletes all of it, and nothing of another', async () => {
     const others = await countsOf('<>', 0)
     const remove = (name: string) =>
-      callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
+      callScript('operate organization', 'delete', organizationId, '--name', name, '--persist-to', state)
     await expect(remove('Acme')).rejects.toThrow(/--name/)
     const byName = ['delete', 'Globex', '--name', 'Globex', '--persist-to', state]
-    expect(await runScript('organization', byName)).toMatchObject({
+    expect(await runScript('operate organization', byName)).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/^The organization to delete is not named by its ID; got "Globex"\. /),
     })
@@ -332,19 +333,19 @@ describe('npm run organization', () => {
   })
 })
 
-describe('npm run reseal', () => {
+describe('npm run operate -- reseal', () => {
   it('says how far the tick is, and when the older keys can go', async () => {
     const [{ keyId } = {}] = await rowsOf(
       state,
       `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
        FROM "environmentVariables" LIMIT 1`,
     )
-    const watched = await callScript('reseal', '--to', String(keyId), '--persist-to', state)
+    const watched = await callScript('operate reseal', '--to', String(keyId), '--persist-to', state)
     expect(watched).toMatch(/^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/)
   })
 
   it('refuses the ID of another key than the first one', async () => {
-    await expect(callScript('reseal', '--to', 'key-9', '--persist-to', state)).rejects.toThrow(
+    await expect(callScript('operate reseal', '--to', 'key-9', '--persist-to', state)).rejects.toThrow(
       /--to is not the ID of the first key of ENCRYPTION_KEYS in \.dev\.vars; got "key-9"; allowed: "/,
     )
   })
@@ -357,7 +358,7 @@ describe('npm run reseal', () => {
       `UPDATE "environmentVariables" SET "sealedValue" = replace("sealedValue", '.${keyId}.', '.older.') RETURNING 1`,
     )
     const started = Date.now()
-    const child = startScript('reseal', ['--to', keyId, '--persist-to', state])
+    const child = startScript('operate reseal', ['--to', keyId, '--persist-to', state])
     let printed = ''
     for await (const chunk of child.stdout ?? []) {
       printed += chunk

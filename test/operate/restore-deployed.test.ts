@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stripCopy, verifyBackup } from '../../operate/backups/backup-file.ts'
 import { insertApiKey, insertOrganization, mintApiKey } from '../../operate/provisioning.ts'
-import { readConfiguration } from '../../tools/wrangler.ts'
 import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
 import { boundValues } from '../../src/db/statement.ts'
+import { readConfiguration } from '../../tools/wrangler.ts'
 import { startScript } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
@@ -35,7 +35,7 @@ const backup = join(files, 'backup.sqlite')
 
 beforeAll(async () => {
   const { command } = await newDeployment()
-  expect(await command('backup', '--output', backup)).toMatchObject({ code: 0 })
+  expect(await command('operate backup', '--output', backup)).toMatchObject({ code: 0 })
   endProjects()
 })
 afterEach(endProjects)
@@ -90,11 +90,11 @@ async function newDeployment() {
     deploy: () => deploy(project),
     /** Starts a restore in a process group of its own. */
     start: (...args: string[]) =>
-      startScript('restore', [...flags, '--url', url, '--yes', ...args], {
+      startScript('operate restore', [...flags, '--url', url, '--yes', ...args], {
         env: { ...process.env, ...variables },
         stdio: 'ignore',
       }),
-    restore: (...args: string[]) => command('restore', '--url', url, '--yes', ...args),
+    restore: (...args: string[]) => command('operate restore', '--url', url, '--yes', ...args),
   }
 }
 
@@ -163,14 +163,14 @@ describe('the objects of a deployment', () => {
     const { api, command, first } = await withFiles()
     api.failing = { call: /^GET workspace-api-objects\//, status: 503 }
     const output = join(files, 'export')
-    expect(await command('organization', 'export', 'COMMIT;', '--output', output)).toMatchObject({ code: 0 })
+    expect(await command('operate organization', 'export', 'COMMIT;', '--output', output)).toMatchObject({ code: 0 })
     const exportedKeys = readFileSync(join(output, 'apiKeys.jsonl'), 'utf8').trim().split('\n')
     expect(exportedKeys.map((line) => JSON.parse(line).name).sort()).toEqual(keys.map(({ row }) => row.name).sort())
     expect(hashes.filter((hash) => exportedKeys.join().includes(hash))).toEqual([])
     for (let index = 0; index < COUNT; index++) {
       expect(readFileSync(join(output, 'files', 'session', 'src', `${index}.txt`))).toEqual(content(index))
     }
-    const { printed } = await command('status', '--json')
+    const { printed } = await command('operate status', '--json')
     const size = first.sqlite
       .prepare('SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size')
       .get()
@@ -189,13 +189,13 @@ describe('the objects of a deployment', () => {
     const [lost = ''] = api.objects.keys()
     const saved = new Map(api.objects)
     api.objects.delete(lost)
-    expect(await command('backup', '--output', file, '--with-objects')).toMatchObject({
+    expect(await command('operate backup', '--output', file, '--with-objects')).toMatchObject({
       code: 1,
       printed: expect.stringContaining('The object store lacks 1 objects that rows refer to'),
     })
     api.objects.set(lost, saved.get(lost) ?? Buffer.from(''))
     rmSync(file)
-    const again = await command('backup', '--output', file, '--with-objects')
+    const again = await command('operate backup', '--output', file, '--with-objects')
     expect(again.printed).toContain(`${COUNT} objects, 1 copied now, 0 missing`)
 
     for (const key of [...api.objects.keys()].slice(3)) api.objects.delete(key)
@@ -363,7 +363,7 @@ describe('a restore of a deployment', { tags: 'slow' }, () => {
     const { api, variables } = await newAccount()
     const project = newProject()
     const { code, printed } = await run(
-      'restore',
+      'operate restore',
       ['--remote', '--config', project.config, '--yes', '--input', backup],
       variables,
     )

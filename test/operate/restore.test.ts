@@ -18,8 +18,8 @@ import { loadBackup, verifyBackup } from '../../operate/backups/backup-file.ts'
 import { loadDump } from '../../operate/backups/sql-dump.ts'
 import { execute, localDatabaseFile } from '../../operate/database.ts'
 import { insertApiKey, mintApiKey } from '../../operate/provisioning.ts'
-import { runWrangler } from '../../tools/wrangler.ts'
 import { Service } from '../../scripts/service.ts'
+import { runWrangler } from '../../tools/wrangler.ts'
 import { ROOT, runScript, startScript } from '../support/commands.ts'
 import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
@@ -55,7 +55,7 @@ const tokens: string[] = []
 let revoked: { token: string; id: string }
 let skillId: string
 
-const restore = (...args: string[]) => run('restore', '--yes', '--persist-to', state, ...args)
+const restore = (...args: string[]) => run('operate restore', '--yes', '--persist-to', state, ...args)
 const isAlive = async (token: string) =>
   (await fetch(`${demo.baseUrl}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200
 
@@ -79,7 +79,7 @@ beforeAll(async () => {
   server = await startDevServer(state, await freePort(), '--databases', '1')
   demo = readDemo(state)
   service = (key) => new Service(demo.baseUrl, key)
-  await run('bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)
+  await run('operate bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)
   const made = await service(demo.apiKey).send<{ id: string }>('POST', '/v1/skills', largeSkill)
   skillId = made.body.id
   await service(demo.apiKey).send('POST', `/v1/projects/${demo.projectId}/schedules`, {
@@ -133,7 +133,7 @@ describe('a backup', () => {
     for (const name of process.env.LONG ? ['a', 'b', 'c'] : ['a']) {
       const output = join(files, `${name}.sqlite`)
       const writesBefore = writes
-      await run('backup', '--output', output, '--persist-to', state)
+      await run('operate backup', '--output', output, '--persist-to', state)
       expect(writes).toBeGreaterThan(writesBefore)
       const copy = new DatabaseSync(output)
       verifyBackup(copy)
@@ -153,13 +153,13 @@ describe('a backup', () => {
   })
 
   it('can be read by its owner alone, has no token and no value, and replaces no file', async () => {
-    await run('backup', '--output', backup, '--persist-to', state)
+    await run('operate backup', '--output', backup, '--persist-to', state)
     expect(statSync(backup).mode & 0o077).toBe(0)
     const bytes = readFileSync(backup)
     for (const secret of [demo.apiKey, revoked.token, 'postgres://']) expect(bytes.includes(secret)).toBe(false)
     expect(bytes.includes(demo.organizationId)).toBe(true)
-    await expect(run('backup', '--output', backup, '--persist-to', state)).rejects.toThrow(/does not exist yet/)
-    await expect(run('backup', '--output', join(files, 'x'), '--persist-to', files)).rejects.toThrow(
+    await expect(run('operate backup', '--output', backup, '--persist-to', state)).rejects.toThrow(/does not exist yet/)
+    await expect(run('operate backup', '--output', join(files, 'x'), '--persist-to', files)).rejects.toThrow(
       /There is no database in/,
     )
   })
@@ -170,7 +170,15 @@ describe('a backup with objects', () => {
   const file = join(folder, 'backup.sqlite')
   const contentsOf = async (place: string) => {
     const output = newFolder()
-    await run('organization', 'export', demo.organizationId, '--output', join(output, 'export'), '--persist-to', place)
+    await run(
+      'operate organization',
+      'export',
+      demo.organizationId,
+      '--output',
+      join(output, 'export'),
+      '--persist-to',
+      place,
+    )
     const found = readdirSync(output, { recursive: true, withFileTypes: true }).filter(
       (each) => each.isFile() && !/\.jsonl?$/.test(each.name),
     )
@@ -188,9 +196,9 @@ describe('a backup with objects', () => {
     mkdirSync(folder)
     const data = randomBytes(300_000)
     await service(demo.apiKey).send('PUT', `/v1/sessions/${demo.sessionId}/files?path=random.bin`, data)
-    await run('backup', '--output', file, '--with-objects', '--persist-to', state)
+    await run('operate backup', '--output', file, '--with-objects', '--persist-to', state)
     const printed = await run(
-      'backup',
+      'operate backup',
       '--output',
       join(folder, 'next.sqlite'),
       '--with-objects',
@@ -201,8 +209,8 @@ describe('a backup with objects', () => {
 
     const place = newFolder()
     const args = ['--yes', '--input', file, '--with-objects', '--persist-to', place]
-    expect(await run('restore', ...args)).toMatch(/ (\d+) in the backup, \1 uploaded now, 0 missing\n/)
-    expect(await run('restore', ...args)).toMatch(/ 0 uploaded now, 0 missing\n/)
+    expect(await run('operate restore', ...args)).toMatch(/ (\d+) in the backup, \1 uploaded now, 0 missing\n/)
+    expect(await run('operate restore', ...args)).toMatch(/ 0 uploaded now, 0 missing\n/)
     const contents = await contentsOf(place)
     expect(contents).toEqual(await contentsOf(state))
     expect(contents.map(([, content]) => content)).toContain(data.toString('base64'))
@@ -216,8 +224,8 @@ describe('a backup with objects', () => {
     symlinkSync(join(elsewhere, name), join(objects, name))
     const empty = newFolder()
     const commands: [script: string, ...args: string[]][] = [
-      ['restore', '--yes', '--input', file, '--with-objects', '--persist-to', empty],
-      ['backup', '--output', join(folder, 'linked.sqlite'), '--with-objects', '--persist-to', state],
+      ['operate restore', '--yes', '--input', file, '--with-objects', '--persist-to', empty],
+      ['operate backup', '--output', join(folder, 'linked.sqlite'), '--with-objects', '--persist-to', state],
     ]
     for (const command of commands) {
       await expect(run(...command)).rejects.toThrow(`${join(objects, name)} is a symbolic link; allowed: `)
@@ -227,7 +235,7 @@ describe('a backup with objects', () => {
 
     rmSync(objects, { recursive: true })
     await expect(
-      run('restore', '--yes', '--input', file, '--with-objects', '--persist-to', newFolder()),
+      run('operate restore', '--yes', '--input', file, '--with-objects', '--persist-to', newFolder()),
     ).rejects.toThrow(/--with-objects needs the folder/)
   })
 })
@@ -252,7 +260,7 @@ describe('a restore over a database that serves', () => {
       }
     }
     const watching = watch()
-    const printed = await run('restore', '--yes', '--persist-to', state, '--input', backup)
+    const printed = await run('operate restore', '--yes', '--persist-to', state, '--input', backup)
     isDone = true
     await watching
     expect(seen).toMatchObject({ revoked: 0, partial: 0 })
@@ -286,7 +294,7 @@ describe('a restore over a database that serves', () => {
   })
 
   it('asks first', async () => {
-    await expect(run('restore', '--input', backup, '--persist-to', state)).rejects.toThrow(
+    await expect(run('operate restore', '--input', backup, '--persist-to', state)).rejects.toThrow(
       /Nothing was changed\. Pass --yes/,
     )
   })
@@ -327,7 +335,7 @@ describe('a restore over a database that serves', () => {
       // Most of the time goes by before the database is touched.
       const afterMs = durationMs * (round === 0 ? 0.3 : 0.6 + (0.4 * round) / KILLS)
       await killed(
-        startScript('restore', ['--yes', '--persist-to', state, '--input', round % 2 ? large : small]),
+        startScript('operate restore', ['--yes', '--persist-to', state, '--input', round % 2 ? large : small]),
         afterMs,
       )
       expect(states).toContain(await fingerprint())
@@ -342,7 +350,7 @@ describe('a restore over a database that serves', () => {
     const printed = await restore('--input', backup, '--revoke-all-keys')
     expect(await countOf(state, '"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
     expect(printed).toContain(
-      'No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service',
+      'No API key is valid. To create one: npm run operate -- bootstrap --organization-id <id> --service',
     )
     // What was revoked stays revoked.
     expect(await restore('--input', backup)).toContain('No API key is valid.')
@@ -353,7 +361,7 @@ describe('a restore into a new place', () => {
   it('keeps the keys as the backup has them', async () => {
     const empty = newFolder()
     for (const place of [empty, join(empty, 'new', 'folder')]) {
-      const printed = await run('restore', '--yes', '--input', backup, '--persist-to', place)
+      const printed = await run('operate restore', '--yes', '--input', backup, '--persist-to', place)
       expect(printed).toContain('is empty')
       expect(await countOf(place, '"apiKeys" WHERE "revokedAt" IS NULL')).toBeGreaterThanOrEqual(KEYS)
       expect(statSync(localDatabaseFile({ remote: false, persistTo: place })).mode & 0o077).toBe(0)

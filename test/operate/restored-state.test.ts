@@ -12,14 +12,14 @@ let organizationId: string
 beforeEach(async () => {
   state = newState()
   folder = newFolder()
-  organizationId = JSON.parse(await call('bootstrap', '--organization', 'Acme', '--user', 'ada')).organizationId
+  organizationId = JSON.parse(await call('operate bootstrap', '--organization', 'Acme', '--user', 'ada')).organizationId
   return () => [state, folder].map((path) => rmSync(path, { recursive: true }))
 })
 
 const call = (script: string, ...args: string[]) => callScript(script, ...args, '--persist-to', state)
 const backupFile = () => join(folder, 'backup.sqlite')
-const backup = () => call('backup', '--output', backupFile())
-const restore = () => call('restore', '--yes', '--input', backupFile())
+const backup = () => call('operate backup', '--output', backupFile())
+const restore = () => call('operate restore', '--yes', '--input', backupFile())
 const live = '"apiKeys" WHERE "revokedAt" IS NULL'
 
 it('keeps the expiry that a key has today, of more keys than one statement changes', async () => {

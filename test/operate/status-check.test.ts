@@ -10,7 +10,7 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_M
 const run = (sql: string) => rowsOf(state, `${sql} RETURNING 1`)
 
 async function check() {
-  const { status, stdout, stderr } = await runScript('status', ['--check', '--persist-to', state])
+  const { status, stdout, stderr } = await runScript('operate status', ['--check', '--persist-to', state])
   return [status, stdout, stderr]
 }
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterAll(() => rmSync(state, { recursive: true }))
 
-describe('npm run status -- --check', () => {
+describe('npm run operate -- status --check', () => {
   it('exits with 0 if nothing is wrong', async () => {
     expect(await check()).toEqual([0, 'Nothing is wrong.\n', ''])
   })

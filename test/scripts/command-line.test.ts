@@ -3,12 +3,21 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SCRIPT_COMMANDS, type ScriptCommands } from '../../tools/commands.ts'
 import { type Ended, ROOT, runScript } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-/** The scripts that people run; the others are commands of packages, and what npm runs after an installation. */
-const NAMES = Object.keys(scripts).filter((name) => /^node \S+\.ts$/.test(scripts[name]))
+/** The scripts that people run, and their commands; the others run packages. */
+const NAMES = [
+  ...Object.keys(scripts).filter((name) => /^node \S+\.ts\b/.test(scripts[name]) && !/^test:/.test(name)),
+  ...Object.entries(SCRIPT_COMMANDS).flatMap(([script, commands]) =>
+    Object.entries(commands as ScriptCommands).flatMap(([name, { argv }]) =>
+      /\.ts$/.test(argv[argv.length - 1] ?? '') && name !== 'types' ? [`${script} ${name}`] : [],
+    ),
+  ),
+]
+const asTyped = (script: string) => script.replace(' ', ' -- ')
 
 const folder = newFolder()
 const file = join(folder, 'example.env')
@@ -57,8 +66,9 @@ describe('--help', () => {
     for (const [index, { status, stdout, stderr }] of results.entries()) {
       const name = NAMES[index]
       expect([name, status, stderr]).toEqual([name, 0, ''])
-      expect(stdout).toMatch(new RegExp(`^Usage: npm run ${name} -- `))
-      expect(stdout).toContain(`\nExamples:\n  npm run ${name}`)
+      const typed = asTyped(name ?? '')
+      expect(stdout).toMatch(new RegExp(`^Usage: npm run ${typed} `))
+      expect(stdout).toContain(`\nExamples:\n  npm run ${typed}`)
       const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
       for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
         expect([name, line]).toEqual([name, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
@@ -69,60 +79,81 @@ describe('--help', () => {
   })
 })
 
-const HELP = (script: string) => ` For help: npm run ${script} -- --help\n`
+const HELP = (script: string) =>
+  ` For help: npm run ${script.includes(' ') ? asTyped(script) : `${script} --`} --help\n`
 
 describe('wrong use', () => {
   const wrong: [command: [script: string, ...args: string[]], message: string][] = [
+    [
+      ['operate', 'statsu'],
+      "Unknown command 'statsu'; allowed: bootstrap, status, organization, database, backup, restore, reseal.",
+    ],
+    [['check', 'typos'], "Unknown check 'typos'; allowed: types, contracts, "],
     [['check', '--fast'], "Unknown option '--fast'."],
     [['test', '--slwo'], "Unknown option '--slwo' (Did you mean --slow?)."],
-    [['sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
-    [['soak', '--minutes', 'ten'], "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0."],
+    [['generate sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
     [
-      ['soak', '--connections', '-1'],
+      ['bench soak', '--minutes', 'ten'],
+      "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0.",
+    ],
+    [
+      ['bench soak', '--connections', '-1'],
       "Option '--connections <number>' argument '-1' is invalid. Allowed: a number above 0.",
     ],
     [
       ['dev', '--port', '70000'],
       "Option '--port <number>' argument '70000' is invalid. Allowed: a whole number from 1 to 65535.",
     ],
-    [['backup'], '--output <file> is missing.'],
-    [['backup', '--ouput', file], "Unknown option '--ouput' (Did you mean --output?)."],
-    [['backup', '--output'], "Option '--output <file>' argument missing."],
-    [['backup', '--output', '--remote'], '--output has no value; got the option --remote instead.'],
-    [['backup', '--output='], '--output is empty.'],
-    [['backup', '--output', 'FILE'], '--output FILE exists already; allowed: a file that does not exist yet.'],
-    [['backup', '--output', 'new', '--env', 'staging'], '--env selects a deployment, so it needs --remote.'],
+    [['operate backup'], '--output <file> is missing.'],
+    [['operate backup', '--ouput', file], "Unknown option '--ouput' (Did you mean --output?)."],
+    [['operate backup', '--output'], "Option '--output <file>' argument missing."],
+    [['operate backup', '--output', '--remote'], '--output has no value; got the option --remote instead.'],
+    [['operate backup', '--output='], '--output is empty.'],
+    [['operate backup', '--output', 'FILE'], '--output FILE exists already; allowed: a file that does not exist yet.'],
+    [['operate backup', '--output', 'new', '--env', 'staging'], '--env selects a deployment, so it needs --remote.'],
     [
-      ['backup', '--output', 'new', '--remote', '--persist-to', 'x'],
+      ['operate backup', '--output', 'new', '--remote', '--persist-to', 'x'],
       '--persist-to selects a local database, so it cannot be used with --remote.',
     ],
-    [['restore'], 'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.'],
     [
-      ['restore', '--input', 'missing'],
-      '--input does not exist; got "missing"; allowed: a file or a folder that `npm run backup` wrote.',
+      ['operate restore'],
+      'Pass either --input <file>, a file that `npm run operate -- backup` wrote, or --time-travel <instant>.',
     ],
     [
-      ['restore', '--time-travel', '2026-01-01T00:00:00Z'],
+      ['operate restore', '--input', 'missing'],
+      '--input does not exist; got "missing"; allowed: a file or a folder that `npm run operate -- backup` wrote.',
+    ],
+    [
+      ['operate restore', '--time-travel', '2026-01-01T00:00:00Z'],
       '--time-travel needs --remote: only a deployed database has a history.',
     ],
-    [['reseal'], '--to <key ID> is missing.'],
-    [['bootstrap', '--user', 'ada'], 'Pass either --organization <name> or --organization-id <id>.'],
-    [['bootstrap', '--organization', 'Acme'], 'Pass either --user <id> or --service.'],
-    [['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'], 'Pass either --user <id> or --service.'],
-    [['bootstrap', '--organization-id', 'x', '--service'], '--organization-id is not a UUID; got "x".'],
+    [['operate reseal'], '--to <key ID> is missing.'],
+    [['operate bootstrap', '--user', 'ada'], 'Pass either --organization <name> or --organization-id <id>.'],
+    [['operate bootstrap', '--organization', 'Acme'], 'Pass either --user <id> or --service.'],
     [
-      ['bootstrap', '--organization', 'Acme', '--service', '--scopes', 'all'],
+      ['operate bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'],
+      'Pass either --user <id> or --service.',
+    ],
+    [['operate bootstrap', '--organization-id', 'x', '--service'], '--organization-id is not a UUID; got "x".'],
+    [
+      ['operate bootstrap', '--organization', 'Acme', '--service', '--scopes', 'all'],
       '--scopes has unknown scopes: all; allowed: ',
     ],
     [['deploy', '--user', '..'], '--user is not a user ID; got "..".'],
     [
-      ['organization'],
+      ['operate organization'],
       "Missing required argument 'command'; allowed: list, show, export, move, suspend, resume, delete.",
     ],
-    [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, move, suspend, resume, delete."],
-    [['organization', 'export', ID], '--output <folder> is missing.'],
-    [['status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
-    [['backup', '--with-object', '--output', 'new'], "Unknown option '--with-object' (Did you mean --with-objects?)."],
+    [
+      ['operate organization', 'lst'],
+      "Unknown command 'lst'; allowed: list, show, export, move, suspend, resume, delete.",
+    ],
+    [['operate organization', 'export', ID], '--output <folder> is missing.'],
+    [['operate status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
+    [
+      ['operate backup', '--with-object', '--output', 'new'],
+      "Unknown option '--with-object' (Did you mean --with-objects?).",
+    ],
   ]
 
   it('is one line, and exit code 2', async () => {
@@ -144,19 +175,19 @@ describe('an expected failure', () => {
   const none = `There is no database in ${other}. \`npm run dev\` creates one.`
   const files = `${other} is not a state folder: it has files, but no folder v3; name a new or an empty folder with --persist-to.`
   const failing: [command: [script: string, ...args: string[]], message: string][] = [
-    [['backup', '--output', 'new', ...TARGET], none],
-    [['organization', 'export', ID, '--output', 'new', ...TARGET], none],
-    [['organization', 'delete', ID, '--name', 'Acme', ...TARGET], none],
-    [['reseal', '--to', 'key-1', ...TARGET], none],
-    [['bootstrap', '--organization', 'Acme', '--service', ...TARGET], none],
-    [['restore', '--input', file, ...TARGET], files],
+    [['operate backup', '--output', 'new', ...TARGET], none],
+    [['operate organization', 'export', ID, '--output', 'new', ...TARGET], none],
+    [['operate organization', 'delete', ID, '--name', 'Acme', ...TARGET], none],
+    [['operate reseal', '--to', 'key-1', ...TARGET], none],
+    [['operate bootstrap', '--organization', 'Acme', '--service', ...TARGET], none],
+    [['operate restore', '--input', file, ...TARGET], files],
     [['dev', '--port', PORT, ...TARGET], files],
     [
-      ['backup', '--output', 'new', '--remote', '--config', 'missing.toml'],
+      ['operate backup', '--output', 'new', '--remote', '--config', 'missing.toml'],
       `Could not read file: ${join(empty, 'missing.toml')}`,
     ],
     [
-      ['backup', '--output', 'new', '--remote', '--env', 'nothing'],
+      ['operate backup', '--output', 'new', '--remote', '--env', 'nothing'],
       `Processing ${CONFIG} configuration: - No environment found in configuration with name "nothing". Before using \`--env=nothing\` there should be an equivalent environment section in the configuration. The available configured environment names are: ["staging"]`,
     ],
     [['example'], 'There is no demo workspace. `npm run dev` creates one.'],

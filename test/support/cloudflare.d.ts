@@ -12,7 +12,7 @@ declare global {
       /** How many databases the deployment has. */
       readonly DATABASES: number
       readonly MIGRATIONS: D1Migration[]
-      /** Not empty: the tests that run a sample run whole (`npm run verify:long`). */
+      /** Not empty: the tests that run a sample run whole (`npm run test:long`). */
       readonly LONG: string
       /** Of all random values that tests make with fast-check, which prints it if a test fails. */
       /** The folder of the project. */

@@ -2,6 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SCRIPT_COMMANDS, type ScriptCommands } from '../../tools/commands.ts'
 import { type Ended, runInTurn } from './command-turns.ts'
 
 export type { Ended } from './command-turns.ts'
@@ -10,11 +11,16 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-/** The arguments of Node that run a script of package.json. */
+/**
+ * The arguments of Node that run a script of package.json.
+ * @param script its name, with that of its command: `operate status`.
+ */
 function argumentsOf(script: string): string[] {
-  const [, file] = /^node (\S+)$/.exec(scripts[script]) ?? []
+  const [name = '', command = ''] = script.split(' ')
+  const commands: ScriptCommands = { ...SCRIPT_COMMANDS }[name as 'operate'] ?? {}
+  const [file, ...args] = commands[command]?.argv ?? /^node (\S+\.ts.*)$/.exec(scripts[name])?.[1]?.split(' ') ?? []
   if (file === undefined) throw new Error(`package.json has no script "${script}" that runs a file`)
-  return [join(ROOT, file)]
+  return [join(ROOT, file), ...args]
 }
 
 /** Starts a script in a process group of its own. */
@@ -38,11 +44,11 @@ export async function runScript(
   variables: Readonly<Record<string, string>> = {},
   cwd: string = ROOT,
 ): Promise<Ended> {
-  const [file = ''] = argumentsOf(script)
+  const [file = '', ...first] = argumentsOf(script)
   const env = { ...process.env, ...variables }
   // True only for the file that a process starts with.
   if (readFileSync(file, 'utf8').includes('import.meta.main')) return endOf(startScript(script, args, { cwd, env }))
-  return runInTurn({ file, args, variables: env, cwd })
+  return runInTurn({ file, args: [...first, ...args], variables: env, cwd })
 }
 
 /** The service and the API key that the command `workspace` uses. */

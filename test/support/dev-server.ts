@@ -9,7 +9,7 @@ import { ROOT } from './commands.ts'
 
 /** Its screen ends with three commands for curl, or without a demo workspace with a command that lists the organizations. */
 const isReady = (printed: string) =>
-  curlLinesOf(printed).length >= 3 || /^npm run organization -- list.*\n/m.test(printed)
+  curlLinesOf(printed).length >= 3 || /^npm run operate -- organization list.*\n/m.test(printed)
 
 /** It ends what doesn't start, so that nothing of it is left. */
 const START_MS = 120_000

@@ -1,4 +1,4 @@
-/** How much of a test runs: a sample in `npm test`, all of it in the long form (`npm run verify:long`). */
+/** How much of a test runs: a sample in `npm test`, all of it in the long form (`npm run test:long`). */
 import { env } from './env.ts'
 
 export const isLong = env.LONG !== ''

@@ -28,7 +28,7 @@ export class Project {
 
   constructor(toml = TOML) {
     writeFileSync(this.config, toml)
-    for (const name of ['src', 'dist', 'mcp', 'migrations', 'public', 'operate', 'scripts']) this.#link(name)
+    for (const name of ['src', 'dist', 'mcp', 'migrations', 'public', 'operate', 'scripts', 'tools']) this.#link(name)
   }
 
   addConsole(): void {

@@ -42,7 +42,7 @@ export async function openDatabase(migration: string): Promise<void> {
 export const contentsAt = (migration: string): Readonly<Record<string, string>> =>
   Object.assign({}, ...schemaVersionsUntil(migration).map(({ objects }) => objects))
 
-/** A key with every scope, as `npm run bootstrap` adds one to an organization that is there. */
+/** A key with every scope, as `npm run operate -- bootstrap` adds one to an organization that is there. */
 export async function addKey(organizationId: string, userId?: string): Promise<string> {
   const createdAt = new Date().toISOString()
   const key = { organizationId, name: ADDED, scopes: SCOPES, createdAt, ...(userId !== undefined && { userId }) }

@@ -185,7 +185,8 @@ describe('a page', () => {
     const field = page.getByRole('dialog').getByLabel('Name', { exact: true })
     await field.fill('Typed before')
     const { organizationId } = running.demo
-    const organization = (...args: string[]) => runScript('organization', [...args, '--persist-to', running.state])
+    const organization = (...args: string[]) =>
+      runScript('operate organization', [...args, '--persist-to', running.state])
     expect((await organization('suspend', organizationId, '--reason', 'A test')).status).toBe(0)
     const suspended = page.getByRole('dialog', { name: 'Organization suspended' })
     await expectSoon(page, () => suspended.count(), 'suspended').toBe(1)
@@ -207,7 +208,14 @@ describe('a page', () => {
     await dialog.getByLabel('Name', { exact: true }).fill('Typed before')
     await dialog.getByLabel('ID', { exact: true }).fill(crypto.randomUUID())
     const { organizationId } = running.demo
-    const moved = runScript('organization', ['move', organizationId, '--to', '1', '--persist-to', running.state])
+    const moved = runScript('operate organization', [
+      'move',
+      organizationId,
+      '--to',
+      '1',
+      '--persist-to',
+      running.state,
+    ])
     const database = localDatabase(existingDatabaseFile({ remote: false, persistTo: running.state }))
     const halts = { sql: `SELECT "kind" FROM "halts" WHERE "organizationId" = ?`, parameters: [organizationId] }
     await expect.poll(async () => (await database.batch([halts]))[0]?.length, { interval: 5 }).toBe(1)

@@ -1,6 +1,6 @@
 /**
  * Long lists of the console in Chromium: every row can be reached and found, and what is shown stays up to date with few
- * requests. How fast they are is measured by `npm run bench:console`.
+ * requests. How fast they are is measured by `npm run bench -- console`.
  * @module-tag slow
  */
 import { randomUUID } from 'node:crypto'

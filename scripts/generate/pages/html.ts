@@ -130,7 +130,7 @@ export function claimHtml(script: string): string {
 <h2 tabindex="-1">Your API key</h2>
 <p><code id="key"></code></p>
 <p><button type="button" id="copy">Copy</button></p>
-<p>Store it in your password manager now. It belongs to the organization <code id="organization"></code>. If it is lost, create another one with <code>npm run bootstrap</code>.</p>
+<p>Store it in your password manager now. It belongs to the organization <code id="organization"></code>. If it is lost, create another one with <code>npm run operate -- bootstrap</code>.</p>
 <p>To try it:</p>
 <pre><code id="try"></code></pre>
 <p>Next: <a href="docs">API reference</a>, <a href="docs/people">Add a person</a></p>

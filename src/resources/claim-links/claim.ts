@@ -49,7 +49,7 @@ export async function useClaimLink(c: Context<HonoEnvironment>): Promise<Respons
  */
 function refusalOf(link: RowOf<typeof selectLink>, now: string, address: string): ApiError {
   const { organizationId, rotatedAt, revokedAt, expiresAt, movedTo, keyId } = link
-  const command = `npm run bootstrap -- --organization-id ${organizationId} --service --remote`
+  const command = `npm run operate -- bootstrap --organization-id ${organizationId} --service --remote`
   if (rotatedAt !== null) {
     const revocation = `create another API key with "${command}", and send DELETE /v1/api-keys/${keyId}?descendants=true with it`
     const key =

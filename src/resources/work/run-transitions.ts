@@ -30,7 +30,6 @@
  */
 import { and, eq, inArray, isNull, ne, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
-import type * as z from 'zod/mini'
 import { isActive, ON_RESUMPTION } from '../../db/halts.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, type JsonRows, jsonRows } from '../../db/rows.ts'
@@ -40,7 +39,7 @@ import { withAttempt } from '../../webhooks/attempts.ts'
 import { pauseAfter } from '../../webhooks/backoff.ts'
 import type { DeliveryAttempt } from '../../webhooks/contract.ts'
 import { hasRunEndpoint, isScheduleOf, notBeforeRunEndpoint } from './joins.ts'
-import type { reportedOutcome } from './runs/contract.ts'
+import type { OUTCOMES } from './outcomes.ts'
 
 /** Not a parameter, because SQLite has to see that a partial index has these runs. */
 export const isPending = sql`${runs.status} = 'pending'`
@@ -265,11 +264,18 @@ export function writeRedelivery(organizationId: SQLWrapper) {
 /** A run shows as many. */
 const MAX_ATTEMPTS_SHOWN = 6
 
+/** What a receiver responds of the run that it was sent (runs/contract.ts). */
+interface Report {
+  readonly outcome: (typeof OUTCOMES)[number]
+  readonly message?: string | null | undefined
+  readonly sessionId?: string | null | undefined
+}
+
 /** An attempt, and what the response says of the run. */
 export interface AttemptResult {
   readonly attempt: DeliveryAttempt
   /** The outcome in the response, if any. */
-  readonly report?: z.output<typeof reportedOutcome>
+  readonly report?: Report
   /** Why the outcome in the response was ignored. */
   readonly ignored?: string
 }

@@ -26,7 +26,7 @@ interface LinkOptions {
   readonly expiresAt?: string
 }
 
-/** A claim link, as `npm run deploy` and `npm run bootstrap -- --claim` make it. */
+/** A claim link, as `npm run deploy` and `npm run operate -- bootstrap --claim` make it. */
 async function withLink({ scopes = SCOPES, isOfUser = false, expiresAt }: LinkOptions = {}) {
   const workspace = await Workspace.create()
   const now = Date.now()
@@ -76,7 +76,9 @@ describe.each(['', PREFIX])('a claim link under "%s"', (basePath) => {
     expect(second.slice(0, 2)).toEqual([410, 'claim_link_used'])
     expect(second[2]).toContain(`was used at ${link?.rotatedAt}.`)
     expect(second[2]).toContain(`DELETE /v1/api-keys/${apiKeyId}?descendants=true`)
-    expect(second[2]).toContain(`npm run bootstrap -- --organization-id ${workspace.organizationId} --service --remote`)
+    expect(second[2]).toContain(
+      `npm run operate -- bootstrap --organization-id ${workspace.organizationId} --service --remote`,
+    )
     expect(await madeBy(workspace, id)).toHaveLength(1)
     expect((await request('GET', '/v1/me', { key: apiKey })).status).toBe(200)
   })

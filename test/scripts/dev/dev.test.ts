@@ -30,7 +30,7 @@ import { newState, rowsOf } from '../../support/local-state.ts'
 import { callWithSecondClient } from '../../support/second-client.ts'
 import { entryFile, skillOf } from '../../support/skills.ts'
 
-const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
+const bootstrap = (...args: string[]) => callScript('operate bootstrap', ...args)
 
 /** What wrangler serves beside the service to any program on this machine, and why it may stay. */
 const REMAINING = [
@@ -601,7 +601,7 @@ describe('npm run dev on a restored state folder', () => {
   /** Starts it, and follows what it recommends for a key. @returns the names of the organizations that the keys reach. */
   async function namesByRecommendedKeys(port: number): Promise<string[]> {
     service = await startDevServer(state, port)
-    const recommended = service.printed.split('\n').filter((line) => line.startsWith('npm run bootstrap'))
+    const recommended = service.printed.split('\n').filter((line) => line.startsWith('npm run operate -- bootstrap'))
     const names: string[] = []
     for (const line of recommended) {
       const printed = execFileSync('bash', ['-c', line.replace('npm run', 'npm run --silent')], {
@@ -619,9 +619,9 @@ describe('npm run dev on a restored state folder', () => {
     const source = newState()
     await bootstrap('--organization', 'Acme', '--user', 'ada', '--persist-to', source)
     await bootstrap('--organization', 'Globex', '--user', 'ada', '--persist-to', source)
-    await callScript('backup', '--output', backup, '--persist-to', source)
+    await callScript('operate backup', '--output', backup, '--persist-to', source)
     rmSync(source, { recursive: true })
-    await callScript('restore', '--input', backup, '--revoke-all-keys', '--yes', '--persist-to', state)
+    await callScript('operate restore', '--input', backup, '--revoke-all-keys', '--yes', '--persist-to', state)
     const port = await freePort()
     expect(await namesByRecommendedKeys(port)).toEqual(['Acme', 'Globex'])
 

@@ -5,8 +5,8 @@ import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
-import { MAX_FAILURES } from '../schedules/contract.ts'
 import { pausedEvent } from '../joins.ts'
+import { MAX_FAILURES } from '../schedules/contract.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */

@@ -6,10 +6,10 @@ import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
 import { deliveryAttempt } from '../../../webhooks/contract.ts'
-import { scheduleNotFound } from '../schedules/failures.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import { AGENT, type Parent, PROJECT, pathsOf } from '../parents.ts'
 import { runEndpointNotFound } from '../run-endpoint/failures.ts'
+import { scheduleNotFound } from '../schedules/failures.ts'
 import {
   claimedNotPending,
   claimedNotRedeliverable,

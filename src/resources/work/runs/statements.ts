@@ -16,7 +16,6 @@ import { guarded, query } from '../../../db/statement.ts'
 import type { Failure } from '../../../errors.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf, joinParents, parentOf } from '../joins.ts'
-import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../schedules/preconditions.ts'
 import { endpointExists, ownRunEndpoint } from '../run-endpoint/statements.ts'
 import {
   checkAt,
@@ -41,6 +40,7 @@ import {
   writeRedelivery,
   writeRenewal,
 } from '../run-transitions.ts'
+import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../schedules/preconditions.ts'
 import { claimableOfAll, claimableOfProject } from './claimable.ts'
 import {
   claimedNotPending,

@@ -35,6 +35,8 @@ import {
 } from '../../../http/fields.ts'
 import { pageQuery, pageSchema, searchQuery } from '../../../http/paging.ts'
 import { INVALID_INPUT, OTHER_PROJECTS, UNDO } from '../../../http/statuses.ts'
+import { OUTCOMES } from '../outcomes.ts'
+import { AGENT, type Parent, PROJECT, pathsOf } from '../parents.ts'
 import {
   concurrentChange,
   keyReusedForSchedule,
@@ -44,8 +46,6 @@ import {
   scheduleNotFound,
   timeLimitRequired,
 } from './failures.ts'
-import { OUTCOMES } from '../outcomes.ts'
-import { AGENT, type Parent, PROJECT, pathsOf } from '../parents.ts'
 
 const cron = (max: number) =>
   text(1, max, {

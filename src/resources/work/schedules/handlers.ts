@@ -11,6 +11,8 @@ import { parseConditions, withEntityTag } from '../../../http/conditional.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { toIdempotency } from '../../../http/idempotency.ts'
 import { toExaminedPage, toPage, toPaging } from '../../../http/paging.ts'
+import type { OUTCOMES } from '../outcomes.ts'
+import { getParentId, namedSchedule } from '../parents.ts'
 import {
   agentScheduleContracts,
   createAgentScheduleContract,
@@ -20,8 +22,6 @@ import {
   projectScheduleContracts,
   type SentSettings,
 } from './contract.ts'
-import type { OUTCOMES } from '../outcomes.ts'
-import { getParentId, namedSchedule } from '../parents.ts'
 import {
   agentSchedules as agentStatements,
   organizationListable,

@@ -11,9 +11,9 @@ import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../../
 import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runs, schedules } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
+import { hasParent, joinParents, parentIdOf } from '../joins.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { listRequiresUnrestricted } from './failures.ts'
-import { hasParent, joinParents, parentIdOf } from '../joins.ts'
 import {
   agentPreconditions,
   changed,
