@@ -1,766 +1,4 @@
--- src/resources/api-keys/grants.ts
-
--- connectable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "apiKeys"."kind" = 'session' as "callerIsSession",
-  not exists (
-    select
-      1
-    from
-      "apiKeys" "grant"
-    where
-      (
-        "grant"."organizationId" = "apiKeys"."organizationId"
-        and "grant"."idempotencyKey" = + :consentHash
-      )
-  ) as "consentIsNew",
-  not exists (
-    select
-      1
-    from
-      json_each(:projectIds)
-    where
-      not exists (
-        select
-          "id"
-        from
-          "projects"
-        where
-          (
-            "projects"."organizationId" = "apiKeys"."organizationId"
-            and "projects"."id" = value
-          )
-      )
-  ) as "projectsExist",
-  json_array_length(
-    (
-      select
-        json_group_array(value)
-      from
-        json_each(:scopes)
-      where
-        value in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
-    )
-  ) > 0 as "grantsSomething",
-  (
-    "apiKeys"."projectIds" is null
-    or (
-      coalesce(:projectIds, "apiKeys"."projectIds") is not null
-      and not exists (
-        select
-          1
-        from
-          json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
-        where
-          value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-      )
-    )
-  ) as "projectsAreAccessible",
-  (
-    select
-      count(*)
-    from
-      (
-        (
-          select
-            1
-          from
-            "apiKeys" "grant"
-          where
-            (
-              (
-                "grant"."organizationId" = "apiKeys"."organizationId"
-                and "grant"."kind" = 'grant'
-                and "grant"."revokedAt" is null
-                and "grant"."expiresAt" > :now
-              )
-              and "apiKeys"."identityId" is null
-              and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
-            )
-          union all
-          select
-            1
-          from
-            "apiKeys" "grant"
-          where
-            (
-              (
-                "grant"."organizationId" = "apiKeys"."organizationId"
-                and "grant"."kind" = 'grant'
-                and "grant"."revokedAt" is null
-                and "grant"."expiresAt" > :now
-              )
-              and "grant"."identityId" = "apiKeys"."identityId"
-            )
-        )
-      )
-  ) < 50 as "withinLimit"
-from
-  "apiKeys"
-  left join "apiKeys" "creator" on (
-    "creator"."organizationId" = "apiKeys"."organizationId"
-    and "creator"."id" = "apiKeys"."createdByKeyId"
-    and "apiKeys"."identityId" is null
-  )
-  left join "identities" on (
-    "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = "apiKeys"."identityId"
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- disconnectApp
-update "apiKeys"
-set
-  "revokedAt" = + :now
-where
-  (
-    "apiKeys"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "apiKeys" "grant" on (
-          "grant"."organizationId" = "apiKeys"."organizationId"
-          and "grant"."id" = + :apiKeyId
-          and "grant"."kind" = 'grant'
-          and "grant"."revokedAt" is null
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = + :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("grant"."id" is not null)
-          and ("apiKeys"."rotatedAt" is null)
-          and (
-            (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "grant"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "grant"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("grant"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
-              and (
-                "grant"."identityId" = "apiKeys"."identityId"
-                or (
-                  "grant"."identityId" is null
-                  and "apiKeys"."identityId" is null
-                  and "grant"."createdByKeyId" = case "apiKeys"."kind"
-                    when 'key' then "apiKeys"."id"
-                    else "apiKeys"."createdByKeyId"
-                  end
-                )
-              )
-            )
-          )
-        )
-    )
-    and "apiKeys"."id" = + :apiKeyId
-  )
-returning
-  "id";
-
--- disconnectApp.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + 0 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.app-disconnected' as "type",
-  "grant"."id" as "resourceId",
-  null as "parentId",
-  "grant"."name" as "resourceName",
-  null as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-  left join "apiKeys" "grant" on (
-    "grant"."organizationId" = "apiKeys"."organizationId"
-    and "grant"."id" = + :apiKeyId
-    and "grant"."kind" = 'grant'
-    and "grant"."revokedAt" is null
-  )
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = + :caller.keyHash
-        and case
-          when "apiKeys"."movedTo" is not null then 'moved'
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-          when "apiKeys"."suspendedAt" is not null then 'suspended'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("grant"."id" is not null)
-      and ("apiKeys"."rotatedAt" is null)
-      and (
-        (
-          (
-            (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "grant"."userId"
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "grant"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("grant"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
-                )
-              )
-            )
-          )
-          and (
-            "grant"."identityId" = "apiKeys"."identityId"
-            or (
-              "grant"."identityId" is null
-              and "apiKeys"."identityId" is null
-              and "grant"."createdByKeyId" = case "apiKeys"."kind"
-                when 'key' then "apiKeys"."id"
-                else "apiKeys"."createdByKeyId"
-              end
-            )
-          )
-        )
-      )
-    )
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- disconnectable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "grant"."id" is not null as "appExists",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
-  (
-    (
-      (
-        "apiKeys"."userId" is null
-        or "apiKeys"."userId" is "grant"."userId"
-      )
-      and (
-        "apiKeys"."projectIds" is null
-        or (
-          "grant"."projectIds" is not null
-          and not exists (
-            select
-              1
-            from
-              json_each("grant"."projectIds")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-    )
-    and (
-      "grant"."identityId" = "apiKeys"."identityId"
-      or (
-        "grant"."identityId" is null
-        and "apiKeys"."identityId" is null
-        and "grant"."createdByKeyId" = case "apiKeys"."kind"
-          when 'key' then "apiKeys"."id"
-          else "apiKeys"."createdByKeyId"
-        end
-      )
-    )
-  ) as "appIsOwn"
-from
-  "apiKeys"
-  left join "apiKeys" "grant" on (
-    "grant"."organizationId" = "apiKeys"."organizationId"
-    and "grant"."id" = + :apiKeyId
-    and "grant"."kind" = 'grant'
-    and "grant"."revokedAt" is null
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- insertGrant
-insert into
-  "apiKeys" (
-    "organizationId",
-    "id",
-    "name",
-    "kind",
-    "hash",
-    "scopes",
-    "userId",
-    "projectIds",
-    "expiresAt",
-    "revokedAt",
-    "rotatedAt",
-    "lastUsedAt",
-    "createdAt",
-    "idempotencyKey",
-    "createdByKeyId",
-    "identityId",
-    "clientId",
-    "clientName",
-    "redirectHost",
-    "grantEndsAt",
-    "redeemedAt",
-    "movedTo",
-    "suspendedAt"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  :id as "id",
-  :name as "name",
-  'grant' as "kind",
-  :hash as "hash",
-  (
-    select
-      json_group_array(value)
-    from
-      json_each(:scopes)
-    where
-      value in (
-        select
-          value
-        from
-          json_each("apiKeys"."scopes")
-      )
-  ) as "scopes",
-  "apiKeys"."userId" as "userId",
-  coalesce(:projectIds, "apiKeys"."projectIds") as "projectIds",
-  min(
-    min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)),
-    coalesce(
-      strftime('%Y-%m-%dT%H:%M:%fZ', "identities"."lastSignInAt", :idleTime),
-      min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt))
-    )
-  ) as "expiresAt",
-  null as "revokedAt",
-  null as "rotatedAt",
-  null as "lastUsedAt",
-  :now as "createdAt",
-  :consentHash as "idempotencyKey",
-  case
-    when "apiKeys"."identityId" is null then "apiKeys"."createdByKeyId"
-    else "apiKeys"."id"
-  end as "createdByKeyId",
-  "apiKeys"."identityId" as "identityId",
-  :clientId as "clientId",
-  :name as "clientName",
-  :redirectHost as "redirectHost",
-  min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)) as "grantEndsAt",
-  null as "redeemedAt",
-  null as "movedTo",
-  null as "suspendedAt"
-from
-  "apiKeys"
-  left join "apiKeys" "creator" on (
-    "creator"."organizationId" = "apiKeys"."organizationId"
-    and "creator"."id" = "apiKeys"."createdByKeyId"
-    and "apiKeys"."identityId" is null
-  )
-  left join "identities" on (
-    "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."id" = "apiKeys"."identityId"
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and ("apiKeys"."kind" = 'session')
-    and (
-      not exists (
-        select
-          1
-        from
-          "apiKeys" "grant"
-        where
-          (
-            "grant"."organizationId" = "apiKeys"."organizationId"
-            and "grant"."idempotencyKey" = + :consentHash
-          )
-      )
-    )
-    and (
-      not exists (
-        select
-          1
-        from
-          json_each(:projectIds)
-        where
-          not exists (
-            select
-              "id"
-            from
-              "projects"
-            where
-              (
-                "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = value
-              )
-          )
-      )
-    )
-    and (
-      json_array_length(
-        (
-          select
-            json_group_array(value)
-          from
-            json_each(:scopes)
-          where
-            value in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
-        )
-      ) > 0
-    )
-    and (
-      (
-        "apiKeys"."projectIds" is null
-        or (
-          coalesce(:projectIds, "apiKeys"."projectIds") is not null
-          and not exists (
-            select
-              1
-            from
-              json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-    )
-    and (
-      (
-        select
-          count(*)
-        from
-          (
-            (
-              select
-                1
-              from
-                "apiKeys" "grant"
-              where
-                (
-                  (
-                    "grant"."organizationId" = "apiKeys"."organizationId"
-                    and "grant"."kind" = 'grant'
-                    and "grant"."revokedAt" is null
-                    and "grant"."expiresAt" > :now
-                  )
-                  and "apiKeys"."identityId" is null
-                  and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
-                )
-              union all
-              select
-                1
-              from
-                "apiKeys" "grant"
-              where
-                (
-                  (
-                    "grant"."organizationId" = "apiKeys"."organizationId"
-                    and "grant"."kind" = 'grant'
-                    and "grant"."revokedAt" is null
-                    and "grant"."expiresAt" > :now
-                  )
-                  and "grant"."identityId" = "apiKeys"."identityId"
-                )
-            )
-          )
-      ) < 50
-    )
-  )
-returning
-  "id",
-  "grantEndsAt",
-  "expiresAt";
-
--- insertGrant.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + 0 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.app-connected' as "type",
-  :id as "resourceId",
-  null as "parentId",
-  :name as "resourceName",
-  null as "projectId",
-  "id" as "apiKeyId",
-  "name" as "apiKeyName",
-  "userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = + :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-      and "apiKeys"."suspendedAt" is null
-      and "apiKeys"."movedTo" is null
-    )
-    and changes() > 0
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- redeemCode
-update "apiKeys"
-set
-  "redeemedAt" = + :now
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = + :caller.keyHash
-        and case
-          when "apiKeys"."movedTo" is not null then 'moved'
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-          when "apiKeys"."suspendedAt" is not null then 'suspended'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and "apiKeys"."kind" = 'grant'
-    )
-    and "apiKeys"."redeemedAt" is null
-  )
-returning
-  "id";
-
--- restoreCode
-update "apiKeys"
-set
-  "redeemedAt" = + null
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and "apiKeys"."kind" = 'grant'
-  );
-
--- src/resources/api-keys/statements.ts
+-- src/resources/api-keys/ending.ts
 
 -- adoptInvitations
 update "invitations"
@@ -2562,297 +1800,6 @@ where
     )
   );
 
--- creatable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  case
-    when case
-      when :expiresAtIsGiven then :expiresAt
-      else "apiKeys"."expiresAt"
-    end <= :now then case
-      when :expiresAtIsGiven then :expiresAt
-      else "apiKeys"."expiresAt"
-    end
-  end as "pastExpiresAt",
-  (
-    case
-      when :userIdIsGiven then :userId
-      else "apiKeys"."userId"
-    end is null
-    or exists (
-      select
-        "id"
-      from
-        "users"
-      where
-        (
-          "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end
-        )
-    )
-  ) as "userExists",
-  not exists (
-    select
-      1
-    from
-      json_each(:projectIds)
-    where
-      not exists (
-        select
-          "id"
-        from
-          "projects"
-        where
-          (
-            "projects"."organizationId" = "apiKeys"."organizationId"
-            and "projects"."id" = value
-          )
-      )
-  ) as "projectsExist",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
-  (
-    (
-      not exists (
-        select
-          1
-        from
-          json_each(:scopes)
-        where
-          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-      )
-      and (
-        "apiKeys"."userId" is null
-        or "apiKeys"."userId" is case
-          when :userIdIsGiven then :userId
-          else "apiKeys"."userId"
-        end
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or coalesce(
-          case
-            when :expiresAtIsGiven then :expiresAt
-            else "apiKeys"."expiresAt"
-          end <= "apiKeys"."expiresAt",
-          false
-        )
-      )
-    )
-    or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
-    or not "signedIn"."id" is not null
-    or not (
-      (
-        not exists (
-          select
-            1
-          from
-            json_each(:scopes)
-          where
-            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-        )
-        or (
-          coalesce("signedIn"."role" = 'admin', false)
-          and case
-            when :projectIdsIsGiven then :projectIds
-            else "apiKeys"."projectIds"
-          end is not null
-          and not exists (
-            select
-              1
-            from
-              json_each(:scopes)
-            where
-              value <> 'environment-variables:lease'
-              and value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
-          )
-        )
-      )
-      and (
-        (
-          "apiKeys"."userId" is null
-          or "apiKeys"."userId" is case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end
-        )
-        or (
-          case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end is null
-          and coalesce("signedIn"."role" = 'admin', false)
-        )
-      )
-      and (
-        (
-          "apiKeys"."expiresAt" is null
-          or coalesce(
-            case
-              when :expiresAtIsGiven then :expiresAt
-              else "apiKeys"."expiresAt"
-            end <= "apiKeys"."expiresAt",
-            false
-          )
-        )
-        or coalesce(
-          case
-            when :expiresAtIsGiven then :expiresAt
-            else "apiKeys"."expiresAt"
-          end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
-          false
-        )
-      )
-    )
-  ) as "signInIsFresh",
-  (
-    not exists (
-      select
-        1
-      from
-        json_each(:scopes)
-      where
-        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-    )
-    or (
-      coalesce("signedIn"."role" = 'admin', false)
-      and case
-        when :projectIdsIsGiven then :projectIds
-        else "apiKeys"."projectIds"
-      end is not null
-      and not exists (
-        select
-          1
-        from
-          json_each(:scopes)
-        where
-          value <> 'environment-variables:lease'
-          and value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."scopes")
-          )
-      )
-    )
-  ) as "callerHasScopes",
-  (
-    (
-      "apiKeys"."userId" is null
-      or "apiKeys"."userId" is case
-        when :userIdIsGiven then :userId
-        else "apiKeys"."userId"
-      end
-    )
-    or (
-      case
-        when :userIdIsGiven then :userId
-        else "apiKeys"."userId"
-      end is null
-      and coalesce("signedIn"."role" = 'admin', false)
-    )
-  ) as "userIsAccessible",
-  (
-    "apiKeys"."projectIds" is null
-    or (
-      case
-        when :projectIdsIsGiven then :projectIds
-        else "apiKeys"."projectIds"
-      end is not null
-      and not exists (
-        select
-          1
-        from
-          json_each(
-            case
-              when :projectIdsIsGiven then :projectIds
-              else "apiKeys"."projectIds"
-            end
-          )
-        where
-          value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-      )
-    )
-  ) as "projectsAreAccessible",
-  (
-    (
-      "apiKeys"."expiresAt" is null
-      or coalesce(
-        case
-          when :expiresAtIsGiven then :expiresAt
-          else "apiKeys"."expiresAt"
-        end <= "apiKeys"."expiresAt",
-        false
-      )
-    )
-    or (
-      coalesce(
-        case
-          when :expiresAtIsGiven then :expiresAt
-          else "apiKeys"."expiresAt"
-        end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
-        false
-      )
-      and "signedIn"."id" is not null
-    )
-  ) as "callerLivesAsLong",
-  "earlier"."id" as "earlierKeyId"
-from
-  "apiKeys"
-  left join "apiKeys" "earlier" on (
-    "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = + :idempotencyKey
-    and "earlier"."id" <> :id
-  )
-  left join "identities" "signedIn" on (
-    "signedIn"."organizationId" = "apiKeys"."organizationId"
-    and "signedIn"."id" = "apiKeys"."identityId"
-    and "apiKeys"."kind" = 'session'
-    and not exists (
-      select
-        "id"
-      from
-        "apiKeys" "maker"
-      where
-        (
-          "maker"."organizationId" = "apiKeys"."organizationId"
-          and "maker"."id" = "apiKeys"."createdByKeyId"
-          and "maker"."identityId" = "apiKeys"."identityId"
-          and "maker"."kind" <> 'session'
-        )
-    )
-  )
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
 -- deletable.check
 select
   case
@@ -3916,1597 +2863,6 @@ where
     )
   );
 
--- endOwnSessions
-update "apiKeys"
-set
-  "revokedAt" = + :now
-where
-  "apiKeys"."hash" in (
-    select
-      "session"."hash"
-    from
-      "apiKeys"
-      inner join "apiKeys" "session" on (
-        "session"."organizationId" = "apiKeys"."organizationId"
-        and "session"."userId" = "apiKeys"."userId"
-        and "session"."kind" = + 'session'
-        and "session"."revokedAt" is null
-        and "session"."expiresAt" > :now
-        and (
-          "apiKeys"."projectIds" is null
-          or (
-            "session"."projectIds" is not null
-            and not exists (
-              select
-                1
-              from
-                json_each("session"."projectIds")
-              where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-            )
-          )
-        )
-      )
-    where
-      (
-        (
-          "apiKeys"."hash" = + :caller.keyHash
-          and case
-            when "apiKeys"."movedTo" is not null then 'moved'
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-            when "apiKeys"."suspendedAt" is not null then 'suspended'
-          end is null
-          and (
-            :caller.scope is null
-            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-          )
-        )
-        and ("apiKeys"."rotatedAt" is null)
-        and (
-          (
-            "apiKeys"."kind" = + 'session'
-            or not exists (
-              select
-                1
-              from
-                json_each('["api-keys:write"]')
-              where
-                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-            )
-          )
-        )
-      )
-  )
-returning
-  "id";
-
--- endOwnSessions.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  case "session"."kind"
-    when 'session' then 'api-key.session-ended'
-    when 'grant' then 'api-key.app-disconnected'
-    else 'api-key.revoked'
-  end as "type",
-  "session"."id" as "resourceId",
-  null as "parentId",
-  "session"."name" as "resourceName",
-  null as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-  inner join "apiKeys" "session" on (
-    "session"."organizationId" = "apiKeys"."organizationId"
-    and "session"."userId" = "apiKeys"."userId"
-    and "session"."kind" = + 'session'
-    and "session"."revokedAt" is null
-    and "session"."expiresAt" > :now
-    and (
-      "apiKeys"."projectIds" is null
-      or (
-        "session"."projectIds" is not null
-        and not exists (
-          select
-            1
-          from
-            json_each("session"."projectIds")
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-        )
-      )
-    )
-  )
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = + :caller.keyHash
-        and case
-          when "apiKeys"."movedTo" is not null then 'moved'
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-          when "apiKeys"."suspendedAt" is not null then 'suspended'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("apiKeys"."rotatedAt" is null)
-      and (
-        (
-          "apiKeys"."kind" = + 'session'
-          or not exists (
-            select
-              1
-            from
-              json_each('["api-keys:write"]')
-            where
-              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-          )
-        )
-      )
-    )
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- endSurplusSessions
-update "apiKeys"
-set
-  "revokedAt" = + :now
-where
-  "apiKeys"."hash" in (
-    select
-      "hash"
-    from
-      (
-        (
-          select
-            "session"."id" as "id",
-            "session"."hash" as "hash"
-          from
-            "apiKeys"
-            inner join "apiKeys" "session" on (
-              (
-                "session"."organizationId" = "apiKeys"."organizationId"
-                and "session"."createdByKeyId" = "apiKeys"."id"
-                and "apiKeys"."kind" = 'key'
-                and "session"."identityId" is "apiKeys"."identityId"
-                and (
-                  "session"."kind" = 'session'
-                  or "session"."identityId" is null
-                )
-                and "session"."kind" <> 'key'
-                and "session"."revokedAt" is null
-                and "session"."expiresAt" > :now
-              )
-              and "session"."kind" = 'session'
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = + :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("apiKeys"."kind" = 'key')
-              and ("apiKeys"."rotatedAt" is null)
-              and (
-                (
-                  not :expiresAtIsGiven
-                  or (
-                    "apiKeys"."expiresAt" is null
-                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
-                  )
-                )
-              )
-            )
-          order by
-            "session"."id" desc
-          limit
-            + 20
-          offset
-            19
-        )
-      ) as "surplus"
-  );
-
--- insertKey
-insert into
-  "apiKeys" (
-    "organizationId",
-    "id",
-    "name",
-    "kind",
-    "hash",
-    "scopes",
-    "userId",
-    "projectIds",
-    "expiresAt",
-    "revokedAt",
-    "rotatedAt",
-    "lastUsedAt",
-    "createdAt",
-    "idempotencyKey",
-    "createdByKeyId",
-    "identityId",
-    "clientId",
-    "clientName",
-    "redirectHost",
-    "grantEndsAt",
-    "redeemedAt",
-    "movedTo",
-    "suspendedAt"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  :id as "id",
-  :name as "name",
-  'key' as "kind",
-  :hash as "hash",
-  :scopes as "scopes",
-  case
-    when :userIdIsGiven then :userId
-    else "apiKeys"."userId"
-  end as "userId",
-  case
-    when :projectIdsIsGiven then :projectIds
-    else "apiKeys"."projectIds"
-  end as "projectIds",
-  case
-    when :expiresAtIsGiven then :expiresAt
-    else "apiKeys"."expiresAt"
-  end as "expiresAt",
-  null as "revokedAt",
-  null as "rotatedAt",
-  null as "lastUsedAt",
-  :now as "createdAt",
-  :idempotencyKey as "idempotencyKey",
-  "apiKeys"."id" as "createdByKeyId",
-  "apiKeys"."identityId" as "identityId",
-  null as "clientId",
-  null as "clientName",
-  null as "redirectHost",
-  null as "grantEndsAt",
-  null as "redeemedAt",
-  null as "movedTo",
-  null as "suspendedAt"
-from
-  "apiKeys"
-  left join "apiKeys" "earlier" on (
-    "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = + :idempotencyKey
-    and "earlier"."id" <> :id
-  )
-  left join "identities" "signedIn" on (
-    "signedIn"."organizationId" = "apiKeys"."organizationId"
-    and "signedIn"."id" = "apiKeys"."identityId"
-    and "apiKeys"."kind" = 'session'
-    and not exists (
-      select
-        "id"
-      from
-        "apiKeys" "maker"
-      where
-        (
-          "maker"."organizationId" = "apiKeys"."organizationId"
-          and "maker"."id" = "apiKeys"."createdByKeyId"
-          and "maker"."identityId" = "apiKeys"."identityId"
-          and "maker"."kind" <> 'session'
-        )
-    )
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and case
-      when case
-        when :expiresAtIsGiven then :expiresAt
-        else "apiKeys"."expiresAt"
-      end <= :now then case
-        when :expiresAtIsGiven then :expiresAt
-        else "apiKeys"."expiresAt"
-      end
-    end is null
-    and (
-      (
-        case
-          when :userIdIsGiven then :userId
-          else "apiKeys"."userId"
-        end is null
-        or exists (
-          select
-            "id"
-          from
-            "users"
-          where
-            (
-              "users"."organizationId" = "apiKeys"."organizationId"
-              and "users"."id" = case
-                when :userIdIsGiven then :userId
-                else "apiKeys"."userId"
-              end
-            )
-        )
-      )
-    )
-    and (
-      not exists (
-        select
-          1
-        from
-          json_each(:projectIds)
-        where
-          not exists (
-            select
-              "id"
-            from
-              "projects"
-            where
-              (
-                "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = value
-              )
-          )
-      )
-    )
-    and ("apiKeys"."rotatedAt" is null)
-    and (
-      (
-        (
-          not exists (
-            select
-              1
-            from
-              json_each(:scopes)
-            where
-              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-          )
-          and (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is case
-              when :userIdIsGiven then :userId
-              else "apiKeys"."userId"
-            end
-          )
-          and (
-            "apiKeys"."expiresAt" is null
-            or coalesce(
-              case
-                when :expiresAtIsGiven then :expiresAt
-                else "apiKeys"."expiresAt"
-              end <= "apiKeys"."expiresAt",
-              false
-            )
-          )
-        )
-        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
-        or not "signedIn"."id" is not null
-        or not (
-          (
-            not exists (
-              select
-                1
-              from
-                json_each(:scopes)
-              where
-                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-            )
-            or (
-              coalesce("signedIn"."role" = 'admin', false)
-              and case
-                when :projectIdsIsGiven then :projectIds
-                else "apiKeys"."projectIds"
-              end is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each(:scopes)
-                where
-                  value <> 'environment-variables:lease'
-                  and value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."scopes")
-                  )
-              )
-            )
-          )
-          and (
-            (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is case
-                when :userIdIsGiven then :userId
-                else "apiKeys"."userId"
-              end
-            )
-            or (
-              case
-                when :userIdIsGiven then :userId
-                else "apiKeys"."userId"
-              end is null
-              and coalesce("signedIn"."role" = 'admin', false)
-            )
-          )
-          and (
-            (
-              "apiKeys"."expiresAt" is null
-              or coalesce(
-                case
-                  when :expiresAtIsGiven then :expiresAt
-                  else "apiKeys"."expiresAt"
-                end <= "apiKeys"."expiresAt",
-                false
-              )
-            )
-            or coalesce(
-              case
-                when :expiresAtIsGiven then :expiresAt
-                else "apiKeys"."expiresAt"
-              end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
-              false
-            )
-          )
-        )
-      )
-    )
-    and (
-      (
-        not exists (
-          select
-            1
-          from
-            json_each(:scopes)
-          where
-            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-        )
-        or (
-          coalesce("signedIn"."role" = 'admin', false)
-          and case
-            when :projectIdsIsGiven then :projectIds
-            else "apiKeys"."projectIds"
-          end is not null
-          and not exists (
-            select
-              1
-            from
-              json_each(:scopes)
-            where
-              value <> 'environment-variables:lease'
-              and value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
-          )
-        )
-      )
-    )
-    and (
-      (
-        (
-          "apiKeys"."userId" is null
-          or "apiKeys"."userId" is case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end
-        )
-        or (
-          case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end is null
-          and coalesce("signedIn"."role" = 'admin', false)
-        )
-      )
-    )
-    and (
-      (
-        "apiKeys"."projectIds" is null
-        or (
-          case
-            when :projectIdsIsGiven then :projectIds
-            else "apiKeys"."projectIds"
-          end is not null
-          and not exists (
-            select
-              1
-            from
-              json_each(
-                case
-                  when :projectIdsIsGiven then :projectIds
-                  else "apiKeys"."projectIds"
-                end
-              )
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-    )
-    and (
-      (
-        (
-          "apiKeys"."expiresAt" is null
-          or coalesce(
-            case
-              when :expiresAtIsGiven then :expiresAt
-              else "apiKeys"."expiresAt"
-            end <= "apiKeys"."expiresAt",
-            false
-          )
-        )
-        or (
-          coalesce(
-            case
-              when :expiresAtIsGiven then :expiresAt
-              else "apiKeys"."expiresAt"
-            end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
-            false
-          )
-          and "signedIn"."id" is not null
-        )
-      )
-    )
-    and "earlier"."id" is null
-    and (
-      (
-        select
-          count(*)
-        from
-          (
-            (
-              select
-                1
-              from
-                "apiKeys" "counted"
-              where
-                (
-                  "counted"."organizationId" = "apiKeys"."organizationId"
-                  and "counted"."kind" = 'key'
-                  and "counted"."revokedAt" is null
-                  and "counted"."rotatedAt" is null
-                  and "counted"."expiresAt" is null
-                )
-              union all
-              select
-                1
-              from
-                "apiKeys" "counted"
-              where
-                (
-                  "counted"."organizationId" = "apiKeys"."organizationId"
-                  and "counted"."kind" = 'key'
-                  and "counted"."revokedAt" is null
-                  and "counted"."rotatedAt" is null
-                  and "counted"."expiresAt" > :now
-                )
-              limit
-                + :quota.apiKeys
-            )
-          )
-      ) < :quota.apiKeys
-    )
-  )
-returning
-  "id",
-  "name",
-  "kind",
-  "scopes",
-  "userId",
-  "projectIds",
-  "expiresAt",
-  "rotatedAt",
-  "lastUsedAt",
-  "createdAt",
-  "createdByKeyId",
-  "identityId",
-  case
-    when "clientId" is not null then json_object(
-      'clientId',
-      "clientId",
-      'name',
-      "clientName",
-      'redirectHost',
-      "redirectHost",
-      'endsAt',
-      "grantEndsAt"
-    )
-  end as "app";
-
--- insertKey.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + 0 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.created' as "type",
-  :id as "resourceId",
-  null as "parentId",
-  :name as "resourceName",
-  null as "projectId",
-  "id" as "apiKeyId",
-  "name" as "apiKeyName",
-  "userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = + :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-      and "apiKeys"."suspendedAt" is null
-      and "apiKeys"."movedTo" is null
-    )
-    and changes() > 0
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- insertSession
-insert into
-  "apiKeys" (
-    "organizationId",
-    "id",
-    "name",
-    "kind",
-    "hash",
-    "scopes",
-    "userId",
-    "projectIds",
-    "expiresAt",
-    "revokedAt",
-    "rotatedAt",
-    "lastUsedAt",
-    "createdAt",
-    "idempotencyKey",
-    "createdByKeyId",
-    "identityId",
-    "clientId",
-    "clientName",
-    "redirectHost",
-    "grantEndsAt",
-    "redeemedAt",
-    "movedTo",
-    "suspendedAt"
-  )
-select
-  "organizationId" as "organizationId",
-  :id as "id",
-  coalesce(:name, "apiKeys"."name") as "name",
-  'session' as "kind",
-  :hash as "hash",
-  "scopes" as "scopes",
-  "userId" as "userId",
-  "projectIds" as "projectIds",
-  min(coalesce("apiKeys"."expiresAt", :expiresAt), :expiresAt) as "expiresAt",
-  null as "revokedAt",
-  null as "rotatedAt",
-  null as "lastUsedAt",
-  :now as "createdAt",
-  null as "idempotencyKey",
-  "id" as "createdByKeyId",
-  "identityId" as "identityId",
-  null as "clientId",
-  null as "clientName",
-  null as "redirectHost",
-  null as "grantEndsAt",
-  null as "redeemedAt",
-  null as "movedTo",
-  null as "suspendedAt"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and ("apiKeys"."kind" = 'key')
-    and ("apiKeys"."rotatedAt" is null)
-    and (
-      (
-        not :expiresAtIsGiven
-        or (
-          "apiKeys"."expiresAt" is null
-          or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
-        )
-      )
-    )
-  )
-returning
-  "id",
-  "name",
-  "kind",
-  "scopes",
-  "userId",
-  "projectIds",
-  "expiresAt",
-  "rotatedAt",
-  "lastUsedAt",
-  "createdAt",
-  "createdByKeyId",
-  "identityId",
-  case
-    when "clientId" is not null then json_object(
-      'clientId',
-      "clientId",
-      'name',
-      "clientName",
-      'redirectHost',
-      "redirectHost",
-      'endsAt',
-      "grantEndsAt"
-    )
-  end as "app";
-
--- insertSession.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + 0 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.session-created' as "type",
-  :id as "resourceId",
-  null as "parentId",
-  coalesce(:name, "apiKeys"."name") as "resourceName",
-  null as "projectId",
-  "id" as "apiKeyId",
-  "name" as "apiKeyName",
-  "userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = + :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-      and "apiKeys"."suspendedAt" is null
-      and "apiKeys"."movedTo" is null
-    )
-    and changes() > 0
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- insertSuccessor
-insert into
-  "apiKeys" (
-    "organizationId",
-    "id",
-    "name",
-    "kind",
-    "hash",
-    "scopes",
-    "userId",
-    "projectIds",
-    "expiresAt",
-    "revokedAt",
-    "rotatedAt",
-    "lastUsedAt",
-    "createdAt",
-    "idempotencyKey",
-    "createdByKeyId",
-    "identityId",
-    "clientId",
-    "clientName",
-    "redirectHost",
-    "grantEndsAt",
-    "redeemedAt",
-    "movedTo",
-    "suspendedAt"
-  )
-select
-  "named"."organizationId" as "organizationId",
-  :id as "id",
-  "named"."name" as "name",
-  "named"."kind" as "kind",
-  :hash as "hash",
-  "named"."scopes" as "scopes",
-  "named"."userId" as "userId",
-  "named"."projectIds" as "projectIds",
-  "named"."expiresAt" as "expiresAt",
-  null as "revokedAt",
-  null as "rotatedAt",
-  null as "lastUsedAt",
-  :now as "createdAt",
-  :idempotencyKey as "idempotencyKey",
-  "apiKeys"."id" as "createdByKeyId",
-  coalesce("named"."identityId", "apiKeys"."identityId") as "identityId",
-  null as "clientId",
-  null as "clientName",
-  null as "redirectHost",
-  null as "grantEndsAt",
-  null as "redeemedAt",
-  null as "movedTo",
-  null as "suspendedAt"
-from
-  "apiKeys"
-  left join "apiKeys" "named" on (
-    (
-      "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = + :apiKeyId
-    )
-    and "named"."revokedAt" is null
-  )
-  left join "apiKeys" "earlier" on (
-    "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = + :idempotencyKey
-    and "earlier"."id" <> :id
-  )
-  left join "identities" "signedIn" on (
-    "signedIn"."organizationId" = "apiKeys"."organizationId"
-    and "signedIn"."id" = "apiKeys"."identityId"
-    and "apiKeys"."kind" = 'session'
-    and not exists (
-      select
-        "id"
-      from
-        "apiKeys" "maker"
-      where
-        (
-          "maker"."organizationId" = "apiKeys"."organizationId"
-          and "maker"."id" = "apiKeys"."createdByKeyId"
-          and "maker"."identityId" = "apiKeys"."identityId"
-          and "maker"."kind" <> 'session'
-        )
-    )
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and ("named"."id" is not null)
-    and (
-      (
-        "apiKeys"."rotatedAt" is null
-        or "named"."id" = "apiKeys"."id"
-      )
-    )
-    and (
-      (
-        (
-          "apiKeys"."userId" is null
-          or "apiKeys"."userId" is "named"."userId"
-        )
-        and (
-          "apiKeys"."projectIds" is null
-          or (
-            "named"."projectIds" is not null
-            and not exists (
-              select
-                1
-              from
-                json_each("named"."projectIds")
-              where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-            )
-          )
-        )
-      )
-    )
-    and ("named"."kind" = 'key')
-    and (
-      (
-        (
-          "apiKeys"."expiresAt" is null
-          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-        )
-        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
-        or not "signedIn"."id" is not null
-        or not (
-          not exists (
-            select
-              1
-            from
-              json_each("named"."scopes")
-            where
-              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-          )
-          and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-        )
-      )
-    )
-    and (
-      not exists (
-        select
-          1
-        from
-          json_each("named"."scopes")
-        where
-          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-      )
-    )
-    and (
-      (
-        (
-          "apiKeys"."expiresAt" is null
-          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-        )
-        or (
-          coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-          and "signedIn"."id" is not null
-        )
-      )
-    )
-    and "earlier"."id" is null
-    and ("named"."rotatedAt" is null)
-    and (
-      (
-        "named"."expiresAt" is null
-        or "named"."expiresAt" > :now
-      )
-    )
-  )
-returning
-  "id",
-  "name",
-  "kind",
-  "scopes",
-  "userId",
-  "projectIds",
-  "expiresAt",
-  "rotatedAt",
-  "lastUsedAt",
-  "createdAt",
-  "createdByKeyId",
-  "identityId",
-  case
-    when "clientId" is not null then json_object(
-      'clientId',
-      "clientId",
-      'name',
-      "clientName",
-      'redirectHost',
-      "redirectHost",
-      'endsAt',
-      "grantEndsAt"
-    )
-  end as "app";
-
--- insertSuccessor.recording
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + 0 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.rotated' as "type",
-  "named"."id" as "resourceId",
-  null as "parentId",
-  "named"."name" as "resourceName",
-  null as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-  inner join "apiKeys" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = + :apiKeyId
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = + :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-      and "apiKeys"."suspendedAt" is null
-      and "apiKeys"."movedTo" is null
-    )
-    and changes() > 0
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
-      )
-    )
-  );
-
--- listKeys
-select
-  "named"."id",
-  "named"."name",
-  "named"."kind",
-  "named"."scopes",
-  "named"."userId",
-  "named"."projectIds",
-  "named"."expiresAt",
-  "named"."rotatedAt",
-  "named"."lastUsedAt",
-  "named"."createdAt",
-  "named"."createdByKeyId",
-  "named"."identityId",
-  case
-    when "named"."clientId" is not null then json_object(
-      'clientId',
-      "named"."clientId",
-      'name',
-      "named"."clientName",
-      'redirectHost',
-      "named"."redirectHost",
-      'endsAt',
-      "named"."grantEndsAt"
-    )
-  end as "app"
-from
-  "apiKeys"
-  left join "identities" "signedIn" on (
-    "signedIn"."organizationId" = "apiKeys"."organizationId"
-    and "signedIn"."id" = "apiKeys"."identityId"
-    and "apiKeys"."kind" = 'session'
-    and not exists (
-      select
-        "id"
-      from
-        "apiKeys" "maker"
-      where
-        (
-          "maker"."organizationId" = "apiKeys"."organizationId"
-          and "maker"."id" = "apiKeys"."createdByKeyId"
-          and "maker"."identityId" = "apiKeys"."identityId"
-          and "maker"."kind" <> 'session'
-        )
-    )
-  )
-  inner join "apiKeys" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."kind" = + :kind
-    and "named"."id" > :cursor
-    and "named"."revokedAt" is null
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and (
-      (
-        "apiKeys"."userId" is null
-        or coalesce("signedIn"."role" = 'admin', false)
-      )
-      and (
-        "apiKeys"."projectIds" is null
-        or (
-          "named"."projectIds" is not null
-          and not exists (
-            select
-              1
-            from
-              json_each("named"."projectIds")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-    )
-  )
-order by
-  "named"."id" asc
-limit
-  + :rowLimit;
-
--- listOwnKeys
-select
-  "named"."id",
-  "named"."name",
-  "named"."kind",
-  "named"."scopes",
-  "named"."userId",
-  "named"."projectIds",
-  "named"."expiresAt",
-  "named"."rotatedAt",
-  "named"."lastUsedAt",
-  "named"."createdAt",
-  "named"."createdByKeyId",
-  "named"."identityId",
-  case
-    when "named"."clientId" is not null then json_object(
-      'clientId',
-      "named"."clientId",
-      'name',
-      "named"."clientName",
-      'redirectHost',
-      "named"."redirectHost",
-      'endsAt',
-      "named"."grantEndsAt"
-    )
-  end as "app"
-from
-  "apiKeys"
-  left join "identities" "signedIn" on (
-    "signedIn"."organizationId" = "apiKeys"."organizationId"
-    and "signedIn"."id" = "apiKeys"."identityId"
-    and "apiKeys"."kind" = 'session'
-    and not exists (
-      select
-        "id"
-      from
-        "apiKeys" "maker"
-      where
-        (
-          "maker"."organizationId" = "apiKeys"."organizationId"
-          and "maker"."id" = "apiKeys"."createdByKeyId"
-          and "maker"."identityId" = "apiKeys"."identityId"
-          and "maker"."kind" <> 'session'
-        )
-    )
-  )
-  inner join "apiKeys" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."kind" = + :kind
-    and "named"."id" > :cursor
-    and "named"."revokedAt" is null
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and (
-      (
-        "named"."userId" = "apiKeys"."userId"
-        and not coalesce("signedIn"."role" = 'admin', false)
-      )
-      and (
-        "apiKeys"."projectIds" is null
-        or (
-          "named"."projectIds" is not null
-          and not exists (
-            select
-              1
-            from
-              json_each("named"."projectIds")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-    )
-  )
-order by
-  "named"."id" asc
-limit
-  + :rowLimit;
-
--- moveFeeds
-update "skillFeeds"
-set
-  "apiKeyId" = + :id
-where
-  (
-    "skillFeeds"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "apiKeys" "named" on (
-          (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = + :apiKeyId
-          )
-          and "named"."revokedAt" is null
-        )
-        left join "apiKeys" "earlier" on (
-          "earlier"."organizationId" = "apiKeys"."organizationId"
-          and "earlier"."idempotencyKey" = + :idempotencyKey
-          and "earlier"."id" <> :id
-        )
-        left join "identities" "signedIn" on (
-          "signedIn"."organizationId" = "apiKeys"."organizationId"
-          and "signedIn"."id" = "apiKeys"."identityId"
-          and "apiKeys"."kind" = 'session'
-          and not exists (
-            select
-              "id"
-            from
-              "apiKeys" "maker"
-            where
-              (
-                "maker"."organizationId" = "apiKeys"."organizationId"
-                and "maker"."id" = "apiKeys"."createdByKeyId"
-                and "maker"."identityId" = "apiKeys"."identityId"
-                and "maker"."kind" <> 'session'
-              )
-          )
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = + :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("named"."id" is not null)
-          and (
-            (
-              "apiKeys"."rotatedAt" is null
-              or "named"."id" = "apiKeys"."id"
-            )
-          )
-          and (
-            (
-              (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "named"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
-                  )
-                )
-              )
-            )
-          )
-          and ("named"."kind" = 'key')
-          and (
-            (
-              (
-                "apiKeys"."expiresAt" is null
-                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-              )
-              or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
-              or not "signedIn"."id" is not null
-              or not (
-                not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."scopes")
-                  where
-                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-                )
-                and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-              )
-            )
-          )
-          and (
-            not exists (
-              select
-                1
-              from
-                json_each("named"."scopes")
-              where
-                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-            )
-          )
-          and (
-            (
-              (
-                "apiKeys"."expiresAt" is null
-                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-              )
-              or (
-                coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-                and "signedIn"."id" is not null
-              )
-            )
-          )
-          and "earlier"."id" is null
-          and ("named"."rotatedAt" is null)
-          and (
-            (
-              "named"."expiresAt" is null
-              or "named"."expiresAt" > :now
-            )
-          )
-        )
-    )
-    and "skillFeeds"."apiKeyId" = + :apiKeyId
-  );
-
 -- ownDeletable.check
 select
   case
@@ -6258,392 +3614,6 @@ where
     )
   );
 
--- recordEndedSessions
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  case "session"."kind"
-    when 'session' then 'api-key.session-ended'
-    when 'grant' then 'api-key.app-disconnected'
-    else 'api-key.revoked'
-  end as "type",
-  "session"."id" as "resourceId",
-  null as "parentId",
-  "session"."name" as "resourceName",
-  null as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-  inner join "apiKeys" "session" on "session"."hash" in (
-    select
-      "hash"
-    from
-      (
-        (
-          select
-            "session"."id" as "id",
-            "session"."hash" as "hash"
-          from
-            "apiKeys"
-            left join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = + :apiKeyId
-              )
-              and "named"."revokedAt" is null
-            )
-            left join "apiKeys" "earlier" on (
-              "earlier"."organizationId" = "apiKeys"."organizationId"
-              and "earlier"."idempotencyKey" = + :idempotencyKey
-              and "earlier"."id" <> :id
-            )
-            left join "identities" "signedIn" on (
-              "signedIn"."organizationId" = "apiKeys"."organizationId"
-              and "signedIn"."id" = "apiKeys"."identityId"
-              and "apiKeys"."kind" = 'session'
-              and not exists (
-                select
-                  "id"
-                from
-                  "apiKeys" "maker"
-                where
-                  (
-                    "maker"."organizationId" = "apiKeys"."organizationId"
-                    and "maker"."id" = "apiKeys"."createdByKeyId"
-                    and "maker"."identityId" = "apiKeys"."identityId"
-                    and "maker"."kind" <> 'session'
-                  )
-              )
-            )
-            inner join "apiKeys" "session" on (
-              (
-                "session"."organizationId" = "apiKeys"."organizationId"
-                and "session"."createdByKeyId" = "named"."id"
-                and "named"."kind" = 'key'
-                and "session"."identityId" is "named"."identityId"
-                and (
-                  "session"."kind" = 'session'
-                  or "session"."identityId" is null
-                )
-                and "session"."kind" <> 'key'
-                and "session"."revokedAt" is null
-                and "session"."expiresAt" > :now
-              )
-              and "session"."expiresAt" > :overlapEndsAt
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = + :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
-                (
-                  "apiKeys"."rotatedAt" is null
-                  or "named"."id" = "apiKeys"."id"
-                )
-              )
-              and (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-              )
-              and ("named"."kind" = 'key')
-              and (
-                (
-                  (
-                    "apiKeys"."expiresAt" is null
-                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-                  )
-                  or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
-                  or not "signedIn"."id" is not null
-                  or not (
-                    not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."scopes")
-                      where
-                        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-                    )
-                    and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-                  )
-                )
-              )
-              and (
-                not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."scopes")
-                  where
-                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-                )
-              )
-              and (
-                (
-                  (
-                    "apiKeys"."expiresAt" is null
-                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-                  )
-                  or (
-                    coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
-                    and "signedIn"."id" is not null
-                  )
-                )
-              )
-              and "earlier"."id" is null
-              and ("named"."rotatedAt" is null)
-              and (
-                (
-                  "named"."expiresAt" is null
-                  or "named"."expiresAt" > :now
-                )
-              )
-            )
-        )
-      ) as "shortened"
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and :overlapEndsAt <= :now
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-          )
-      )
-    )
-  );
-
--- recordSurplusSessions
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "apiKeys"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "apiKeys"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  case "session"."kind"
-    when 'session' then 'api-key.session-ended'
-    when 'grant' then 'api-key.app-disconnected'
-    else 'api-key.revoked'
-  end as "type",
-  "session"."id" as "resourceId",
-  null as "parentId",
-  "session"."name" as "resourceName",
-  null as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :event.requestId as "requestId"
-from
-  "apiKeys"
-  inner join "apiKeys" "session" on "session"."hash" in (
-    select
-      "hash"
-    from
-      (
-        (
-          select
-            "session"."id" as "id",
-            "session"."hash" as "hash"
-          from
-            "apiKeys"
-            inner join "apiKeys" "session" on (
-              (
-                "session"."organizationId" = "apiKeys"."organizationId"
-                and "session"."createdByKeyId" = "apiKeys"."id"
-                and "apiKeys"."kind" = 'key'
-                and "session"."identityId" is "apiKeys"."identityId"
-                and (
-                  "session"."kind" = 'session'
-                  or "session"."identityId" is null
-                )
-                and "session"."kind" <> 'key'
-                and "session"."revokedAt" is null
-                and "session"."expiresAt" > :now
-              )
-              and "session"."kind" = 'session'
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = + :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("apiKeys"."kind" = 'key')
-              and ("apiKeys"."rotatedAt" is null)
-              and (
-                (
-                  not :expiresAtIsGiven
-                  or (
-                    "apiKeys"."expiresAt" is null
-                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
-                  )
-                )
-              )
-            )
-          order by
-            "session"."id" desc
-          limit
-            + 20
-          offset
-            19
-        )
-      ) as "surplus"
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = + :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-          )
-      )
-    )
-  );
-
 -- recordTakenRoles
 insert into
   "auditEvents" (
@@ -6994,6 +3964,1695 @@ where
     )
   );
 
+-- takeRoles
+update "identities"
+set
+  "ruleIds" = + '[]',
+  "roleByKeyId" = + null
+where
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByRoleKey"
+    where
+      (
+        "identities"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            inner join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = + :apiKeyId
+              )
+              and "named"."revokedAt" is not null
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
+                  )
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = + :caller.keyHash
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+                and (
+                  "apiKeys"."revokedAt" is null
+                  or "apiKeys"."revokedAt" = + :now
+                )
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" >= :now
+                )
+                and "apiKeys"."suspendedAt" is null
+                and "apiKeys"."movedTo" is null
+              )
+              and "apiKeys"."projectIds" is null
+              and "apiKeys"."rotatedAt" is null
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+              and :descendants
+            )
+        )
+        and "identities"."roleByKeyId" = + :apiKeyId
+      )
+  );
+
+-- unlinkIdentities
+delete from "identities"
+where
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByLinkKey"
+    where
+      (
+        "identities"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            inner join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = + :apiKeyId
+              )
+              and "named"."revokedAt" is not null
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
+                  )
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = + :caller.keyHash
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+                and (
+                  "apiKeys"."revokedAt" is null
+                  or "apiKeys"."revokedAt" = + :now
+                )
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" >= :now
+                )
+                and "apiKeys"."suspendedAt" is null
+                and "apiKeys"."movedTo" is null
+              )
+              and "apiKeys"."projectIds" is null
+              and "apiKeys"."rotatedAt" is null
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+              and :descendants
+            )
+        )
+        and "identities"."linkedByKeyId" = + :apiKeyId
+      )
+  );
+
+-- src/resources/api-keys/grants.ts
+
+-- connectable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."kind" = 'session' as "callerIsSession",
+  not exists (
+    select
+      1
+    from
+      "apiKeys" "grant"
+    where
+      (
+        "grant"."organizationId" = "apiKeys"."organizationId"
+        and "grant"."idempotencyKey" = + :consentHash
+      )
+  ) as "consentIsNew",
+  not exists (
+    select
+      1
+    from
+      json_each(:projectIds)
+    where
+      not exists (
+        select
+          "id"
+        from
+          "projects"
+        where
+          (
+            "projects"."organizationId" = "apiKeys"."organizationId"
+            and "projects"."id" = value
+          )
+      )
+  ) as "projectsExist",
+  json_array_length(
+    (
+      select
+        json_group_array(value)
+      from
+        json_each(:scopes)
+      where
+        value in (
+          select
+            value
+          from
+            json_each("apiKeys"."scopes")
+        )
+    )
+  ) > 0 as "grantsSomething",
+  (
+    "apiKeys"."projectIds" is null
+    or (
+      coalesce(:projectIds, "apiKeys"."projectIds") is not null
+      and not exists (
+        select
+          1
+        from
+          json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+      )
+    )
+  ) as "projectsAreAccessible",
+  (
+    select
+      count(*)
+    from
+      (
+        (
+          select
+            1
+          from
+            "apiKeys" "grant"
+          where
+            (
+              (
+                "grant"."organizationId" = "apiKeys"."organizationId"
+                and "grant"."kind" = 'grant'
+                and "grant"."revokedAt" is null
+                and "grant"."expiresAt" > :now
+              )
+              and "apiKeys"."identityId" is null
+              and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
+            )
+          union all
+          select
+            1
+          from
+            "apiKeys" "grant"
+          where
+            (
+              (
+                "grant"."organizationId" = "apiKeys"."organizationId"
+                and "grant"."kind" = 'grant'
+                and "grant"."revokedAt" is null
+                and "grant"."expiresAt" > :now
+              )
+              and "grant"."identityId" = "apiKeys"."identityId"
+            )
+        )
+      )
+  ) < 50 as "withinLimit"
+from
+  "apiKeys"
+  left join "apiKeys" "creator" on (
+    "creator"."organizationId" = "apiKeys"."organizationId"
+    and "creator"."id" = "apiKeys"."createdByKeyId"
+    and "apiKeys"."identityId" is null
+  )
+  left join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."id" = "apiKeys"."identityId"
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
+-- disconnectApp
+update "apiKeys"
+set
+  "revokedAt" = + :now
+where
+  (
+    "apiKeys"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "grant" on (
+          "grant"."organizationId" = "apiKeys"."organizationId"
+          and "grant"."id" = + :apiKeyId
+          and "grant"."kind" = 'grant'
+          and "grant"."revokedAt" is null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = + :caller.keyHash
+            and case
+              when "apiKeys"."movedTo" is not null then 'moved'
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("grant"."id" is not null)
+          and ("apiKeys"."rotatedAt" is null)
+          and (
+            (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "grant"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "grant"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("grant"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+              and (
+                "grant"."identityId" = "apiKeys"."identityId"
+                or (
+                  "grant"."identityId" is null
+                  and "apiKeys"."identityId" is null
+                  and "grant"."createdByKeyId" = case "apiKeys"."kind"
+                    when 'key' then "apiKeys"."id"
+                    else "apiKeys"."createdByKeyId"
+                  end
+                )
+              )
+            )
+          )
+        )
+    )
+    and "apiKeys"."id" = + :apiKeyId
+  )
+returning
+  "id";
+
+-- disconnectApp.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.app-disconnected' as "type",
+  "grant"."id" as "resourceId",
+  null as "parentId",
+  "grant"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "grant" on (
+    "grant"."organizationId" = "apiKeys"."organizationId"
+    and "grant"."id" = + :apiKeyId
+    and "grant"."kind" = 'grant'
+    and "grant"."revokedAt" is null
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = + :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("grant"."id" is not null)
+      and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "grant"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "grant"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("grant"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and (
+            "grant"."identityId" = "apiKeys"."identityId"
+            or (
+              "grant"."identityId" is null
+              and "apiKeys"."identityId" is null
+              and "grant"."createdByKeyId" = case "apiKeys"."kind"
+                when 'key' then "apiKeys"."id"
+                else "apiKeys"."createdByKeyId"
+              end
+            )
+          )
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- disconnectable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "grant"."id" is not null as "appExists",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    (
+      (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is "grant"."userId"
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "grant"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("grant"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+    and (
+      "grant"."identityId" = "apiKeys"."identityId"
+      or (
+        "grant"."identityId" is null
+        and "apiKeys"."identityId" is null
+        and "grant"."createdByKeyId" = case "apiKeys"."kind"
+          when 'key' then "apiKeys"."id"
+          else "apiKeys"."createdByKeyId"
+        end
+      )
+    )
+  ) as "appIsOwn"
+from
+  "apiKeys"
+  left join "apiKeys" "grant" on (
+    "grant"."organizationId" = "apiKeys"."organizationId"
+    and "grant"."id" = + :apiKeyId
+    and "grant"."kind" = 'grant'
+    and "grant"."revokedAt" is null
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
+-- insertGrant
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "redeemedAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :id as "id",
+  :name as "name",
+  'grant' as "kind",
+  :hash as "hash",
+  (
+    select
+      json_group_array(value)
+    from
+      json_each(:scopes)
+    where
+      value in (
+        select
+          value
+        from
+          json_each("apiKeys"."scopes")
+      )
+  ) as "scopes",
+  "apiKeys"."userId" as "userId",
+  coalesce(:projectIds, "apiKeys"."projectIds") as "projectIds",
+  min(
+    min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)),
+    coalesce(
+      strftime('%Y-%m-%dT%H:%M:%fZ', "identities"."lastSignInAt", :idleTime),
+      min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt))
+    )
+  ) as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  :consentHash as "idempotencyKey",
+  case
+    when "apiKeys"."identityId" is null then "apiKeys"."createdByKeyId"
+    else "apiKeys"."id"
+  end as "createdByKeyId",
+  "apiKeys"."identityId" as "identityId",
+  :clientId as "clientId",
+  :name as "clientName",
+  :redirectHost as "redirectHost",
+  min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)) as "grantEndsAt",
+  null as "redeemedAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "apiKeys"
+  left join "apiKeys" "creator" on (
+    "creator"."organizationId" = "apiKeys"."organizationId"
+    and "creator"."id" = "apiKeys"."createdByKeyId"
+    and "apiKeys"."identityId" is null
+  )
+  left join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."id" = "apiKeys"."identityId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("apiKeys"."kind" = 'session')
+    and (
+      not exists (
+        select
+          1
+        from
+          "apiKeys" "grant"
+        where
+          (
+            "grant"."organizationId" = "apiKeys"."organizationId"
+            and "grant"."idempotencyKey" = + :consentHash
+          )
+      )
+    )
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each(:projectIds)
+        where
+          not exists (
+            select
+              "id"
+            from
+              "projects"
+            where
+              (
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = value
+              )
+          )
+      )
+    )
+    and (
+      json_array_length(
+        (
+          select
+            json_group_array(value)
+          from
+            json_each(:scopes)
+          where
+            value in (
+              select
+                value
+              from
+                json_each("apiKeys"."scopes")
+            )
+        )
+      ) > 0
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or (
+          coalesce(:projectIds, "apiKeys"."projectIds") is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+    and (
+      (
+        select
+          count(*)
+        from
+          (
+            (
+              select
+                1
+              from
+                "apiKeys" "grant"
+              where
+                (
+                  (
+                    "grant"."organizationId" = "apiKeys"."organizationId"
+                    and "grant"."kind" = 'grant'
+                    and "grant"."revokedAt" is null
+                    and "grant"."expiresAt" > :now
+                  )
+                  and "apiKeys"."identityId" is null
+                  and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
+                )
+              union all
+              select
+                1
+              from
+                "apiKeys" "grant"
+              where
+                (
+                  (
+                    "grant"."organizationId" = "apiKeys"."organizationId"
+                    and "grant"."kind" = 'grant'
+                    and "grant"."revokedAt" is null
+                    and "grant"."expiresAt" > :now
+                  )
+                  and "grant"."identityId" = "apiKeys"."identityId"
+                )
+            )
+          )
+      ) < 50
+    )
+  )
+returning
+  "id",
+  "grantEndsAt",
+  "expiresAt";
+
+-- insertGrant.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.app-connected' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = + :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- redeemCode
+update "apiKeys"
+set
+  "redeemedAt" = + :now
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = + :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and "apiKeys"."kind" = 'grant'
+    )
+    and "apiKeys"."redeemedAt" is null
+  )
+returning
+  "id";
+
+-- restoreCode
+update "apiKeys"
+set
+  "redeemedAt" = + null
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and "apiKeys"."kind" = 'grant'
+  );
+
+-- src/resources/api-keys/rotation.ts
+
+-- insertSuccessor
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "redeemedAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "named"."organizationId" as "organizationId",
+  :id as "id",
+  "named"."name" as "name",
+  "named"."kind" as "kind",
+  :hash as "hash",
+  "named"."scopes" as "scopes",
+  "named"."userId" as "userId",
+  "named"."projectIds" as "projectIds",
+  "named"."expiresAt" as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  :idempotencyKey as "idempotencyKey",
+  "apiKeys"."id" as "createdByKeyId",
+  coalesce("named"."identityId", "apiKeys"."identityId") as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
+  null as "redeemedAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = + :apiKeyId
+    )
+    and "named"."revokedAt" is null
+  )
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = + :idempotencyKey
+    and "earlier"."id" <> :id
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
+        )
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("named"."id" is not null)
+    and (
+      (
+        "apiKeys"."rotatedAt" is null
+        or "named"."id" = "apiKeys"."id"
+      )
+    )
+    and (
+      (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is "named"."userId"
+        )
+        and (
+          "apiKeys"."projectIds" is null
+          or (
+            "named"."projectIds" is not null
+            and not exists (
+              select
+                1
+              from
+                json_each("named"."projectIds")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+            )
+          )
+        )
+      )
+    )
+    and ("named"."kind" = 'key')
+    and (
+      (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+        )
+        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+        or not "signedIn"."id" is not null
+        or not (
+          not exists (
+            select
+              1
+            from
+              json_each("named"."scopes")
+            where
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+          )
+          and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+        )
+      )
+    )
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each("named"."scopes")
+        where
+          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+      )
+    )
+    and (
+      (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+        )
+        or (
+          coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+          and "signedIn"."id" is not null
+        )
+      )
+    )
+    and "earlier"."id" is null
+    and ("named"."rotatedAt" is null)
+    and (
+      (
+        "named"."expiresAt" is null
+        or "named"."expiresAt" > :now
+      )
+    )
+  )
+returning
+  "id",
+  "name",
+  "kind",
+  "scopes",
+  "userId",
+  "projectIds",
+  "expiresAt",
+  "rotatedAt",
+  "lastUsedAt",
+  "createdAt",
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
+
+-- insertSuccessor.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.rotated' as "type",
+  "named"."id" as "resourceId",
+  null as "parentId",
+  "named"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = + :apiKeyId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = + :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- moveFeeds
+update "skillFeeds"
+set
+  "apiKeyId" = + :id
+where
+  (
+    "skillFeeds"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = + :apiKeyId
+          )
+          and "named"."revokedAt" is null
+        )
+        left join "apiKeys" "earlier" on (
+          "earlier"."organizationId" = "apiKeys"."organizationId"
+          and "earlier"."idempotencyKey" = + :idempotencyKey
+          and "earlier"."id" <> :id
+        )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
+              )
+          )
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = + :caller.keyHash
+            and case
+              when "apiKeys"."movedTo" is not null then 'moved'
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("named"."id" is not null)
+          and (
+            (
+              "apiKeys"."rotatedAt" is null
+              or "named"."id" = "apiKeys"."id"
+            )
+          )
+          and (
+            (
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
+            )
+          )
+          and ("named"."kind" = 'key')
+          and (
+            (
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+              or not "signedIn"."id" is not null
+              or not (
+                not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."scopes")
+                  where
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+                )
+                and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+              )
+            )
+          )
+          and (
+            not exists (
+              select
+                1
+              from
+                json_each("named"."scopes")
+              where
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+            )
+          )
+          and (
+            (
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or (
+                coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                and "signedIn"."id" is not null
+              )
+            )
+          )
+          and "earlier"."id" is null
+          and ("named"."rotatedAt" is null)
+          and (
+            (
+              "named"."expiresAt" is null
+              or "named"."expiresAt" > :now
+            )
+          )
+        )
+    )
+    and "skillFeeds"."apiKeyId" = + :apiKeyId
+  );
+
+-- recordEndedSessions
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "session" on "session"."hash" in (
+    select
+      "hash"
+    from
+      (
+        (
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = + :apiKeyId
+              )
+              and "named"."revokedAt" is null
+            )
+            left join "apiKeys" "earlier" on (
+              "earlier"."organizationId" = "apiKeys"."organizationId"
+              and "earlier"."idempotencyKey" = + :idempotencyKey
+              and "earlier"."id" <> :id
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
+                  )
+              )
+            )
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "named"."id"
+                and "named"."kind" = 'key'
+                and "session"."identityId" is "named"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
+                and "session"."kind" <> 'key'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
+              and "session"."expiresAt" > :overlapEndsAt
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = + :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or "named"."id" = "apiKeys"."id"
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+              and ("named"."kind" = 'key')
+              and (
+                (
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+                  or not "signedIn"."id" is not null
+                  or not (
+                    not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."scopes")
+                      where
+                        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+                    )
+                    and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                  )
+                )
+              )
+              and (
+                not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."scopes")
+                  where
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or (
+                    coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                    and "signedIn"."id" is not null
+                  )
+                )
+              )
+              and "earlier"."id" is null
+              and ("named"."rotatedAt" is null)
+              and (
+                (
+                  "named"."expiresAt" is null
+                  or "named"."expiresAt" > :now
+                )
+              )
+            )
+        )
+      ) as "shortened"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and :overlapEndsAt <= :now
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
+    )
+  );
+
 -- retireKey
 update "apiKeys"
 set
@@ -7270,75 +5929,6 @@ from
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
--- sessionCreatable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "apiKeys"."kind" = 'key' as "callerIsNoSession",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
-  (
-    not :expiresAtIsGiven
-    or (
-      "apiKeys"."expiresAt" is null
-      or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
-    )
-  ) as "callerLivesAsLong"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
--- sessionsDeletable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
-  (
-    "apiKeys"."kind" = + 'session'
-    or not exists (
-      select
-        1
-      from
-        json_each('["api-keys:write"]')
-      where
-        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
-    )
-  ) as "callerMaySignOut"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = + :caller.keyHash;
-
 -- shortenSessions
 update "apiKeys"
 set
@@ -7508,241 +6098,1657 @@ where
       ) as "shortened"
   );
 
--- takeRoles
-update "identities"
+-- src/resources/api-keys/sessions.ts
+
+-- endOwnSessions
+update "apiKeys"
 set
-  "ruleIds" = + '[]',
-  "roleByKeyId" = + null
+  "revokedAt" = + :now
 where
-  ("identities"."organizationId", "identities"."id") in (
+  "apiKeys"."hash" in (
     select
-      "identities"."organizationId",
-      "identities"."id"
+      "session"."hash"
     from
-      "identities" indexed by "identitiesByRoleKey"
+      "apiKeys"
+      inner join "apiKeys" "session" on (
+        "session"."organizationId" = "apiKeys"."organizationId"
+        and "session"."userId" = "apiKeys"."userId"
+        and "session"."kind" = + 'session'
+        and "session"."revokedAt" is null
+        and "session"."expiresAt" > :now
+        and (
+          "apiKeys"."projectIds" is null
+          or (
+            "session"."projectIds" is not null
+            and not exists (
+              select
+                1
+              from
+                json_each("session"."projectIds")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+            )
+          )
+        )
+      )
     where
       (
-        "identities"."organizationId" = (
+        (
+          "apiKeys"."hash" = + :caller.keyHash
+          and case
+            when "apiKeys"."movedTo" is not null then 'moved'
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("apiKeys"."rotatedAt" is null)
+        and (
+          (
+            "apiKeys"."kind" = + 'session'
+            or not exists (
+              select
+                1
+              from
+                json_each('["api-keys:write"]')
+              where
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+            )
+          )
+        )
+      )
+  )
+returning
+  "id";
+
+-- endOwnSessions.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "session" on (
+    "session"."organizationId" = "apiKeys"."organizationId"
+    and "session"."userId" = "apiKeys"."userId"
+    and "session"."kind" = + 'session'
+    and "session"."revokedAt" is null
+    and "session"."expiresAt" > :now
+    and (
+      "apiKeys"."projectIds" is null
+      or (
+        "session"."projectIds" is not null
+        and not exists (
           select
-            "apiKeys"."organizationId"
+            1
           from
-            "apiKeys"
-            inner join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = + :apiKeyId
-              )
-              and "named"."revokedAt" is not null
-            )
-            left join "identities" "signedIn" on (
-              "signedIn"."organizationId" = "apiKeys"."organizationId"
-              and "signedIn"."id" = "apiKeys"."identityId"
-              and "apiKeys"."kind" = 'session'
-              and not exists (
-                select
-                  "id"
-                from
-                  "apiKeys" "maker"
-                where
-                  (
-                    "maker"."organizationId" = "apiKeys"."organizationId"
-                    and "maker"."id" = "apiKeys"."createdByKeyId"
-                    and "maker"."identityId" = "apiKeys"."identityId"
-                    and "maker"."kind" <> 'session'
-                  )
-              )
-            )
+            json_each("session"."projectIds")
           where
-            (
-              (
-                "apiKeys"."hash" = + :caller.keyHash
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-                and (
-                  "apiKeys"."revokedAt" is null
-                  or "apiKeys"."revokedAt" = + :now
-                )
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" >= :now
-                )
-                and "apiKeys"."suspendedAt" is null
-                and "apiKeys"."movedTo" is null
-              )
-              and "apiKeys"."projectIds" is null
-              and "apiKeys"."rotatedAt" is null
-              and (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-                or (
-                  coalesce("signedIn"."role" = 'admin', false)
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-              )
-              and :descendants
+            value not in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
             )
         )
-        and "identities"."roleByKeyId" = + :apiKeyId
       )
+    )
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = + :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          "apiKeys"."kind" = + 'session'
+          or not exists (
+            select
+              1
+            from
+              json_each('["api-keys:write"]')
+            where
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+          )
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
   );
 
--- unlinkIdentities
-delete from "identities"
+-- endSurplusSessions
+update "apiKeys"
+set
+  "revokedAt" = + :now
 where
-  ("identities"."organizationId", "identities"."id") in (
+  "apiKeys"."hash" in (
     select
-      "identities"."organizationId",
-      "identities"."id"
+      "hash"
     from
-      "identities" indexed by "identitiesByLinkKey"
-    where
       (
-        "identities"."organizationId" = (
+        (
           select
-            "apiKeys"."organizationId"
+            "session"."id" as "id",
+            "session"."hash" as "hash"
           from
             "apiKeys"
-            inner join "apiKeys" "named" on (
+            inner join "apiKeys" "session" on (
               (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = + :apiKeyId
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "apiKeys"."id"
+                and "apiKeys"."kind" = 'key'
+                and "session"."identityId" is "apiKeys"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
+                and "session"."kind" <> 'key'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
               )
-              and "named"."revokedAt" is not null
-            )
-            left join "identities" "signedIn" on (
-              "signedIn"."organizationId" = "apiKeys"."organizationId"
-              and "signedIn"."id" = "apiKeys"."identityId"
-              and "apiKeys"."kind" = 'session'
-              and not exists (
-                select
-                  "id"
-                from
-                  "apiKeys" "maker"
-                where
-                  (
-                    "maker"."organizationId" = "apiKeys"."organizationId"
-                    and "maker"."id" = "apiKeys"."createdByKeyId"
-                    and "maker"."identityId" = "apiKeys"."identityId"
-                    and "maker"."kind" <> 'session'
-                  )
-              )
+              and "session"."kind" = 'session'
             )
           where
             (
               (
                 "apiKeys"."hash" = + :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
                 and (
                   :caller.scope is null
                   or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
-                and (
-                  "apiKeys"."revokedAt" is null
-                  or "apiKeys"."revokedAt" = + :now
-                )
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" >= :now
-                )
-                and "apiKeys"."suspendedAt" is null
-                and "apiKeys"."movedTo" is null
               )
-              and "apiKeys"."projectIds" is null
-              and "apiKeys"."rotatedAt" is null
+              and ("apiKeys"."kind" = 'key')
+              and ("apiKeys"."rotatedAt" is null)
               and (
                 (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-                or (
-                  coalesce("signedIn"."role" = 'admin', false)
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
+                  not :expiresAtIsGiven
+                  or (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
                   )
                 )
               )
-              and :descendants
+            )
+          order by
+            "session"."id" desc
+          limit
+            + 20
+          offset
+            19
+        )
+      ) as "surplus"
+  );
+
+-- insertSession
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "redeemedAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "organizationId" as "organizationId",
+  :id as "id",
+  coalesce(:name, "apiKeys"."name") as "name",
+  'session' as "kind",
+  :hash as "hash",
+  "scopes" as "scopes",
+  "userId" as "userId",
+  "projectIds" as "projectIds",
+  min(coalesce("apiKeys"."expiresAt", :expiresAt), :expiresAt) as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  null as "idempotencyKey",
+  "id" as "createdByKeyId",
+  "identityId" as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
+  null as "redeemedAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("apiKeys"."kind" = 'key')
+    and ("apiKeys"."rotatedAt" is null)
+    and (
+      (
+        not :expiresAtIsGiven
+        or (
+          "apiKeys"."expiresAt" is null
+          or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+        )
+      )
+    )
+  )
+returning
+  "id",
+  "name",
+  "kind",
+  "scopes",
+  "userId",
+  "projectIds",
+  "expiresAt",
+  "rotatedAt",
+  "lastUsedAt",
+  "createdAt",
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
+
+-- insertSession.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.session-created' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  coalesce(:name, "apiKeys"."name") as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = + :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- recordSurplusSessions
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "session" on "session"."hash" in (
+    select
+      "hash"
+    from
+      (
+        (
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "apiKeys"."id"
+                and "apiKeys"."kind" = 'key'
+                and "session"."identityId" is "apiKeys"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
+                and "session"."kind" <> 'key'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
+              and "session"."kind" = 'session'
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = + :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("apiKeys"."kind" = 'key')
+              and ("apiKeys"."rotatedAt" is null)
+              and (
+                (
+                  not :expiresAtIsGiven
+                  or (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+                  )
+                )
+              )
+            )
+          order by
+            "session"."id" desc
+          limit
+            + 20
+          offset
+            19
+        )
+      ) as "surplus"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
+    )
+  );
+
+-- sessionCreatable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."kind" = 'key' as "callerIsNoSession",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    not :expiresAtIsGiven
+    or (
+      "apiKeys"."expiresAt" is null
+      or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+    )
+  ) as "callerLivesAsLong"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
+-- sessionsDeletable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    "apiKeys"."kind" = + 'session'
+    or not exists (
+      select
+        1
+      from
+        json_each('["api-keys:write"]')
+      where
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+    )
+  ) as "callerMaySignOut"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
+-- src/resources/api-keys/statements.ts
+
+-- creatable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  case
+    when case
+      when :expiresAtIsGiven then :expiresAt
+      else "apiKeys"."expiresAt"
+    end <= :now then case
+      when :expiresAtIsGiven then :expiresAt
+      else "apiKeys"."expiresAt"
+    end
+  end as "pastExpiresAt",
+  (
+    case
+      when :userIdIsGiven then :userId
+      else "apiKeys"."userId"
+    end is null
+    or exists (
+      select
+        "id"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "apiKeys"."organizationId"
+          and "users"."id" = case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+    )
+  ) as "userExists",
+  not exists (
+    select
+      1
+    from
+      json_each(:projectIds)
+    where
+      not exists (
+        select
+          "id"
+        from
+          "projects"
+        where
+          (
+            "projects"."organizationId" = "apiKeys"."organizationId"
+            and "projects"."id" = value
+          )
+      )
+  ) as "projectsExist",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    (
+      not exists (
+        select
+          1
+        from
+          json_each(:scopes)
+        where
+          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+      )
+      and (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or coalesce(
+          case
+            when :expiresAtIsGiven then :expiresAt
+            else "apiKeys"."expiresAt"
+          end <= "apiKeys"."expiresAt",
+          false
+        )
+      )
+    )
+    or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+    or not "signedIn"."id" is not null
+    or not (
+      (
+        not exists (
+          select
+            1
+          from
+            json_each(:scopes)
+          where
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+        )
+        or (
+          coalesce("signedIn"."role" = 'admin', false)
+          and case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(:scopes)
+            where
+              value <> 'environment-variables:lease'
+              and value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+        or (
+          case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end is null
+          and coalesce("signedIn"."role" = 'admin', false)
+        )
+      )
+      and (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= "apiKeys"."expiresAt",
+            false
+          )
+        )
+        or coalesce(
+          case
+            when :expiresAtIsGiven then :expiresAt
+            else "apiKeys"."expiresAt"
+          end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+          false
+        )
+      )
+    )
+  ) as "signInIsFresh",
+  (
+    not exists (
+      select
+        1
+      from
+        json_each(:scopes)
+      where
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+    )
+    or (
+      coalesce("signedIn"."role" = 'admin', false)
+      and case
+        when :projectIdsIsGiven then :projectIds
+        else "apiKeys"."projectIds"
+      end is not null
+      and not exists (
+        select
+          1
+        from
+          json_each(:scopes)
+        where
+          value <> 'environment-variables:lease'
+          and value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
+      )
+    )
+  ) as "callerHasScopes",
+  (
+    (
+      "apiKeys"."userId" is null
+      or "apiKeys"."userId" is case
+        when :userIdIsGiven then :userId
+        else "apiKeys"."userId"
+      end
+    )
+    or (
+      case
+        when :userIdIsGiven then :userId
+        else "apiKeys"."userId"
+      end is null
+      and coalesce("signedIn"."role" = 'admin', false)
+    )
+  ) as "userIsAccessible",
+  (
+    "apiKeys"."projectIds" is null
+    or (
+      case
+        when :projectIdsIsGiven then :projectIds
+        else "apiKeys"."projectIds"
+      end is not null
+      and not exists (
+        select
+          1
+        from
+          json_each(
+            case
+              when :projectIdsIsGiven then :projectIds
+              else "apiKeys"."projectIds"
+            end
+          )
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+      )
+    )
+  ) as "projectsAreAccessible",
+  (
+    (
+      "apiKeys"."expiresAt" is null
+      or coalesce(
+        case
+          when :expiresAtIsGiven then :expiresAt
+          else "apiKeys"."expiresAt"
+        end <= "apiKeys"."expiresAt",
+        false
+      )
+    )
+    or (
+      coalesce(
+        case
+          when :expiresAtIsGiven then :expiresAt
+          else "apiKeys"."expiresAt"
+        end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+        false
+      )
+      and "signedIn"."id" is not null
+    )
+  ) as "callerLivesAsLong",
+  "earlier"."id" as "earlierKeyId"
+from
+  "apiKeys"
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = + :idempotencyKey
+    and "earlier"."id" <> :id
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
+        )
+    )
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
+
+-- insertKey
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "redeemedAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :id as "id",
+  :name as "name",
+  'key' as "kind",
+  :hash as "hash",
+  :scopes as "scopes",
+  case
+    when :userIdIsGiven then :userId
+    else "apiKeys"."userId"
+  end as "userId",
+  case
+    when :projectIdsIsGiven then :projectIds
+    else "apiKeys"."projectIds"
+  end as "projectIds",
+  case
+    when :expiresAtIsGiven then :expiresAt
+    else "apiKeys"."expiresAt"
+  end as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  :idempotencyKey as "idempotencyKey",
+  "apiKeys"."id" as "createdByKeyId",
+  "apiKeys"."identityId" as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
+  null as "redeemedAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "apiKeys"
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = + :idempotencyKey
+    and "earlier"."id" <> :id
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
+        )
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and case
+      when case
+        when :expiresAtIsGiven then :expiresAt
+        else "apiKeys"."expiresAt"
+      end <= :now then case
+        when :expiresAtIsGiven then :expiresAt
+        else "apiKeys"."expiresAt"
+      end
+    end is null
+    and (
+      (
+        case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end is null
+        or exists (
+          select
+            "id"
+          from
+            "users"
+          where
+            (
+              "users"."organizationId" = "apiKeys"."organizationId"
+              and "users"."id" = case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end
             )
         )
-        and "identities"."linkedByKeyId" = + :apiKeyId
       )
+    )
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each(:projectIds)
+        where
+          not exists (
+            select
+              "id"
+            from
+              "projects"
+            where
+              (
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = value
+              )
+          )
+      )
+    )
+    and ("apiKeys"."rotatedAt" is null)
+    and (
+      (
+        (
+          not exists (
+            select
+              1
+            from
+              json_each(:scopes)
+            where
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+          )
+          and (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is case
+              when :userIdIsGiven then :userId
+              else "apiKeys"."userId"
+            end
+          )
+          and (
+            "apiKeys"."expiresAt" is null
+            or coalesce(
+              case
+                when :expiresAtIsGiven then :expiresAt
+                else "apiKeys"."expiresAt"
+              end <= "apiKeys"."expiresAt",
+              false
+            )
+          )
+        )
+        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+        or not "signedIn"."id" is not null
+        or not (
+          (
+            not exists (
+              select
+                1
+              from
+                json_each(:scopes)
+              where
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+            )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and case
+                when :projectIdsIsGiven then :projectIds
+                else "apiKeys"."projectIds"
+              end is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each(:scopes)
+                where
+                  value <> 'environment-variables:lease'
+                  and value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."scopes")
+                  )
+              )
+            )
+          )
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end
+            )
+            or (
+              case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end is null
+              and coalesce("signedIn"."role" = 'admin', false)
+            )
+          )
+          and (
+            (
+              "apiKeys"."expiresAt" is null
+              or coalesce(
+                case
+                  when :expiresAtIsGiven then :expiresAt
+                  else "apiKeys"."expiresAt"
+                end <= "apiKeys"."expiresAt",
+                false
+              )
+            )
+            or coalesce(
+              case
+                when :expiresAtIsGiven then :expiresAt
+                else "apiKeys"."expiresAt"
+              end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+              false
+            )
+          )
+        )
+      )
+    )
+    and (
+      (
+        not exists (
+          select
+            1
+          from
+            json_each(:scopes)
+          where
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
+        )
+        or (
+          coalesce("signedIn"."role" = 'admin', false)
+          and case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(:scopes)
+            where
+              value <> 'environment-variables:lease'
+              and value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
+    )
+    and (
+      (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+        or (
+          case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end is null
+          and coalesce("signedIn"."role" = 'admin', false)
+        )
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or (
+          case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(
+                case
+                  when :projectIdsIsGiven then :projectIds
+                  else "apiKeys"."projectIds"
+                end
+              )
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+    and (
+      (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= "apiKeys"."expiresAt",
+            false
+          )
+        )
+        or (
+          coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+            false
+          )
+          and "signedIn"."id" is not null
+        )
+      )
+    )
+    and "earlier"."id" is null
+    and (
+      (
+        select
+          count(*)
+        from
+          (
+            (
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" is null
+                )
+              union all
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" > :now
+                )
+              limit
+                + :quota.apiKeys
+            )
+          )
+      ) < :quota.apiKeys
+    )
+  )
+returning
+  "id",
+  "name",
+  "kind",
+  "scopes",
+  "userId",
+  "projectIds",
+  "expiresAt",
+  "rotatedAt",
+  "lastUsedAt",
+  "createdAt",
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
+
+-- insertKey.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.created' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = + :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
   );
+
+-- listKeys
+select
+  "named"."id",
+  "named"."name",
+  "named"."kind",
+  "named"."scopes",
+  "named"."userId",
+  "named"."projectIds",
+  "named"."expiresAt",
+  "named"."rotatedAt",
+  "named"."lastUsedAt",
+  "named"."createdAt",
+  "named"."createdByKeyId",
+  "named"."identityId",
+  case
+    when "named"."clientId" is not null then json_object(
+      'clientId',
+      "named"."clientId",
+      'name',
+      "named"."clientName",
+      'redirectHost',
+      "named"."redirectHost",
+      'endsAt',
+      "named"."grantEndsAt"
+    )
+  end as "app"
+from
+  "apiKeys"
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
+        )
+    )
+  )
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = + :kind
+    and "named"."id" > :cursor
+    and "named"."revokedAt" is null
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      (
+        "apiKeys"."userId" is null
+        or coalesce("signedIn"."role" = 'admin', false)
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+  )
+order by
+  "named"."id" asc
+limit
+  + :rowLimit;
+
+-- listOwnKeys
+select
+  "named"."id",
+  "named"."name",
+  "named"."kind",
+  "named"."scopes",
+  "named"."userId",
+  "named"."projectIds",
+  "named"."expiresAt",
+  "named"."rotatedAt",
+  "named"."lastUsedAt",
+  "named"."createdAt",
+  "named"."createdByKeyId",
+  "named"."identityId",
+  case
+    when "named"."clientId" is not null then json_object(
+      'clientId',
+      "named"."clientId",
+      'name',
+      "named"."clientName",
+      'redirectHost',
+      "named"."redirectHost",
+      'endsAt',
+      "named"."grantEndsAt"
+    )
+  end as "app"
+from
+  "apiKeys"
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
+        )
+    )
+  )
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = + :kind
+    and "named"."id" > :cursor
+    and "named"."revokedAt" is null
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = + :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      (
+        "named"."userId" = "apiKeys"."userId"
+        and not coalesce("signedIn"."role" = 'admin', false)
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+  )
+order by
+  "named"."id" asc
+limit
+  + :rowLimit;

@@ -304,7 +304,7 @@ describe('the statements of all operations', () => {
       [
         '../src/resources/**/statements.ts',
         '../src/resources/platform-resources/*.ts',
-        '../src/resources/api-keys/grants.ts',
+        '../src/resources/api-keys/*.ts',
         // No operation reaches these.
         '!../src/resources/events/delivery/statements.ts',
         '!../src/resources/claim-links/statements.ts',

@@ -13,7 +13,7 @@ declare global {
 
 /** No HTTP operation reaches these: the tick, alerts, deliveries, the health check, and service bindings. */
 const OF_THE_SERVICE = [
-  /^src\/(?:alerts|maintenance|objects|sign-in|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
+  /^src\/(?:alerts|maintenance|objects|sign-in|resources\/(?:events\/delivery|work\/(?:firing|delivery)))\//,
   /^src\/(?:health|db\/(?:directory|pass)|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */

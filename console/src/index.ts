@@ -6,10 +6,11 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie } from 'hono/cookie'
-import { loginRoutes } from './login/routes.ts'
+import { loginRoutes } from './command-login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
 import { RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
+import { signInRoutes } from './providers/routes.ts'
 import {
   addressOf,
   apiUrl,
@@ -23,7 +24,6 @@ import {
   sessionToken,
   setSession,
 } from './session.ts'
-import { signInRoutes } from './sign-in/routes.ts'
 
 export { Tokens } from './oauth/tokens.ts'
 

@@ -7,7 +7,7 @@ import { ORIGIN, request } from '../../test/support/api.ts'
 import { deployed, env } from '../../test/support/env.ts'
 import { admitted, ISSUER as PROVIDER, personIn } from '../../test/support/sign-in.ts'
 import { Workspace } from '../../test/support/workspace.ts'
-import { parseLoginRequest } from '../src/login/request.ts'
+import { parseLoginRequest } from '../src/command-login/request.ts'
 import { Browser, dumpKv, kv, type Setting, send } from './support/oauth.ts'
 
 /** Not that of other tests, which share the store. */

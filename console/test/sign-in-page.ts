@@ -1,5 +1,5 @@
 /** The addresses of a sign-in, as the browser opens them. */
-import type { SignInProblem } from '../src/sign-in/problem.ts'
+import type { SignInProblem } from '../src/providers/problem.ts'
 
 export interface Answer {
   readonly status: number

@@ -131,50 +131,86 @@ async function pullSkill(
   root: string,
   options: Options,
 ): Promise<string[]> {
+  const { folder, local, record } = openFolder(name, id, root, options)
+  if (record && (await isCurrent(workspace, id, record, options))) {
+    const { kept } = compare(local, record, record.files, options)
+    return linesOf(name, { outcome: 'unchanged', files: record.files.size, kept }, options)
+  }
+  const version = await readVersion(workspace, id, options.version)
+  const pulled = { skillId: id, etag: version.etag, files: computeFingerprints(version.files) }
+  const { changes, kept, notes } = await planOf(workspace, version, pulled, local, record, options)
+  if (notes.some(({ outcome }) => outcome === 'conflict')) process.exitCode = 1
+  checkPaths(local, changes)
+  const skipped = version.files.map(({ filename }) => filename).filter(isIgnored)
+  if (!options.dryRun) await write(folder, local, changes, pulled, version.files)
+  const outcome = outcomeOf(local, changes, options)
+  return linesOf(name, { outcome, files: pulled.files.size, kept, notes, skipped }, options)
+}
+
+/** Reads what is in the folder of a skill. @throws if it is another skill's. */
+function openFolder(name: string, id: string, root: string, { force }: Options) {
   if (!skillName().safeParse(name).success) throw new Error('the service has a skill with a wrong name')
   const folder = join(root, name)
   const local = readLocal(folder)
   // A folder that was deleted is written again.
   const record = local && readRecord(folder)
   // A push records the skill of a folder with any name.
-  if (record && record.skillId !== id && !options.force) {
+  if (record && record.skillId !== id && !force) {
     throw new Error('the folder has another skill; move it away, or pull with --force')
   }
-  const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[], notes: readonly Note[] = []) => [
-    ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
-    ...notes.map(({ outcome, filename, detail }) =>
-      outcomeLine(options, outcome, `${name}/${filename}`, `: ${detail}`),
-    ),
-    outcomeLine(options, outcome, name, `, ${countOf(files.size, 'file')}`, { files: files.size }),
-  ]
-  const isPlain = options.version === undefined && !options.force && !record?.pending
-  if (record?.etag != null && isPlain && (await hasTag(workspace, id, record.etag))) {
-    return linesOf('unchanged', record.files, compare(local, record, record.files, options).kept)
-  }
+  return { folder, local, record }
+}
 
-  const version = await readVersion(workspace, id, options.version)
-  const { etag, files } = version
-  const pulled = { skillId: id, etag, files: computeFingerprints(files) }
-  let comparison = compare(local, record, pulled.files, options)
+/** True if the last pull or push left the folder at the current version, so that nothing has to be read. */
+async function isCurrent(workspace: Workspace, id: string, record: SkillRecord, { version, force }: Options) {
+  if (version !== undefined || force || record.pending || record.etag == null) return false
+  return await hasTag(workspace, id, record.etag)
+}
+
+/** What a pull changes in the folder. It reads earlier versions only where the folder and the version differ. */
+async function planOf(
+  workspace: Workspace,
+  version: SkillVersion,
+  { skillId, files }: SkillRecord,
+  local: Local | undefined,
+  record: SkillRecord | undefined,
+  options: Options,
+) {
+  let comparison = compare(local, record, files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // A folder without a record, such as a fresh checkout, may have the files of an earlier version.
-    comparison = compare(local, await earlierVersionIn(local, workspace, id), pulled.files, options)
+    comparison = compare(local, await earlierVersionIn(local, workspace, skillId), files, options)
   }
   const { kept, conflicts } = comparison
-  const resolutions = await resolve(workspace, id, version, conflicts, local)
+  const resolutions = await resolve(workspace, skillId, version, conflicts, local)
   const changes = [...comparison.changes, ...resolutions.flatMap((resolution) => resolution.changes)]
-  const notes = resolutions.map(({ note }) => note)
-  if (notes.some(({ outcome }) => outcome === 'conflict')) process.exitCode = 1
-  checkPaths(local, changes)
-  const skipped = files
-    .filter(({ filename }) => isIgnored(filename))
-    .map(({ filename }) => outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"))
-  if (options.dryRun) {
-    const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
-    return [...skipped, ...linesOf(outcome, pulled.files, kept, notes)]
-  }
-  const outcome = await write(folder, local, changes, pulled, new Map(files.map((file) => [file.filename, file])))
-  return [...skipped, ...linesOf(outcome, pulled.files, kept, notes)]
+  return { changes, kept, notes: resolutions.map(({ note }) => note) }
+}
+
+function outcomeOf(local: Local | undefined, changes: readonly Change[], { dryRun }: Options): string {
+  if (local === undefined) return dryRun ? 'to create' : 'created'
+  if (changes.length === 0) return 'unchanged'
+  return dryRun ? 'to update' : 'updated'
+}
+
+interface Result {
+  readonly outcome: string
+  /** How many files the version has. */
+  readonly files: number
+  readonly kept: readonly string[]
+  readonly notes?: readonly Note[]
+  readonly skipped?: readonly string[]
+}
+
+function linesOf(name: string, { outcome, files, kept, notes = [], skipped = [] }: Result, options: Options): string[] {
+  const line = (outcome: string, filename: string, detail: string) =>
+    outcomeLine(options, outcome, `${name}/${filename}`, `: ${detail}`)
+  return [
+    ...skipped.map((filename) => line('skipped', filename, "never part of a skill's folder")),
+    ...kept.map((filename) => line('kept', filename, 'changed here')),
+    ...notes.map(({ outcome, filename, detail }) => line(outcome, filename, detail)),
+    outcomeLine(options, outcome, name, `, ${countOf(files, 'file')}`, { files }),
+  ]
 }
 
 /** Merges the files that were changed in the folder and in the version, or marks their conflicts. */
@@ -316,46 +352,61 @@ async function write(
   local: Local | undefined,
   changes: readonly (Change | MergedChange)[],
   pulled: SkillRecord,
-  files: ReadonlyMap<string, VersionFile>,
-): Promise<'created' | 'updated' | 'unchanged'> {
+  files: readonly VersionFile[],
+): Promise<void> {
   const staged = join(stagingFolder(dirname(folder)), basename(folder))
+  stage(staged, changes, files)
+  if (!local) renameSync(staged, folder)
+  else if (changes.length > 0) {
+    await writeRecord(folder, pendingRecord(pulled, changes))
+    move(staged, folder, changes)
+  }
+  await writeRecord(folder, pulled)
+}
+
+/** Writes the files that are new or changed to a folder beside the skill's. */
+function stage(staged: string, changes: readonly (Change | MergedChange)[], files: readonly VersionFile[]): void {
+  const byName = new Map(files.map((file) => [file.filename, file]))
   mkdirSync(staged)
   for (const change of changes) {
     const { filename } = change
-    const content = 'content' in change ? change.content : toContent(files.get(filename))
+    const content = 'content' in change ? change.content : toContent(byName.get(filename))
     if (!content) continue
     mkdirSync(dirname(join(staged, filename)), { recursive: true })
     writeFileSync(join(staged, filename), content.bytes, { mode: content.executable ? 0o777 : 0o666 })
   }
-  if (!local) renameSync(staged, folder)
-  else if (changes.length > 0) {
-    const before = new Map(pulled.files)
-    const merged = new Map<string, Fingerprint>()
-    for (const change of changes) {
-      const { filename, found, wanted } = change
-      // What was changed here has to be found to be changed again.
-      const was = 'content' in change ? change.base : found
-      if (was === undefined) before.delete(filename)
-      else before.set(filename, was)
-      if ('content' in change && wanted !== undefined && wanted !== found) merged.set(filename, wanted)
-    }
-    await writeRecord(folder, { ...pulled, etag: null, files: before, pending: pulled.files, merged })
-    // A merged file replaces that of the folder, which no version has.
-    const staysAt = (change: Change) => 'content' in change || (change.entry && isNamed(change.entry, change.filename))
-    for (const change of changes) {
-      if (change.entry && (change.wanted === undefined || !staysAt(change))) remove(change.entry, folder)
-    }
-    for (const change of changes) {
-      const { filename, entry, wanted } = change
-      if (wanted === undefined) continue
-      const path = entry && staysAt(change) ? entry.path : join(folder, filename)
-      if (entry?.kind === 'folder' && existsSync(path)) rmdirSync(path)
-      mkdirSync(dirname(path), { recursive: true })
-      renameSync(join(staged, filename), path)
-    }
+}
+
+/** What the folder may have while the files are moved: each file as it was, or as it will be. */
+function pendingRecord(pulled: SkillRecord, changes: readonly (Change | MergedChange)[]): SkillRecord {
+  const before = new Map(pulled.files)
+  const merged = new Map<string, Fingerprint>()
+  for (const change of changes) {
+    const { filename, found, wanted } = change
+    // What was changed here has to be found to be changed again.
+    const was = 'content' in change ? change.base : found
+    if (was === undefined) before.delete(filename)
+    else before.set(filename, was)
+    if ('content' in change && wanted !== undefined && wanted !== found) merged.set(filename, wanted)
   }
-  await writeRecord(folder, pulled)
-  return local === undefined ? 'created' : changes.length > 0 ? 'updated' : 'unchanged'
+  return { ...pulled, etag: null, files: before, pending: pulled.files, merged }
+}
+
+/** Removes what goes from the folder, then moves the staged files into it. */
+function move(staged: string, folder: string, changes: readonly (Change | MergedChange)[]): void {
+  // A merged file replaces that of the folder, which no version has.
+  const staysAt = (change: Change) => 'content' in change || (change.entry && isNamed(change.entry, change.filename))
+  for (const change of changes) {
+    if (change.entry && (change.wanted === undefined || !staysAt(change))) remove(change.entry, folder)
+  }
+  for (const change of changes) {
+    const { filename, entry, wanted } = change
+    if (wanted === undefined) continue
+    const path = entry && staysAt(change) ? entry.path : join(folder, filename)
+    if (entry?.kind === 'folder' && existsSync(path)) rmdirSync(path)
+    mkdirSync(dirname(path), { recursive: true })
+    renameSync(join(staged, filename), path)
+  }
 }
 
 function toContent(file: VersionFile | undefined) {

@@ -1,7 +1,7 @@
 /** Sign-in with GitHub, with stand-ins that misbehave. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EXAMPLE_IDS } from '../../../src/http/example-ids.ts'
-import type { SignInProblem } from '../../src/sign-in/problem.ts'
+import type { SignInProblem } from '../../src/providers/problem.ts'
 import { senderOf } from '../browser/people.ts'
 import { type Console, startConsole } from '../console.ts'
 import {

@@ -1,8 +1,8 @@
 /** The settings of identity providers, and the cookie of a sign-in that has begun. */
 import { describe, expect, it, vi } from 'vitest'
-import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from '../../src/sign-in/attempt.ts'
-import { openid } from '../../src/sign-in/openid.ts'
-import { type CodeProvider, readProviders } from '../../src/sign-in/providers.ts'
+import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from '../../src/providers/attempt.ts'
+import { openid } from '../../src/providers/openid.ts'
+import { type CodeProvider, readProviders } from '../../src/providers/providers.ts'
 import { startIssuers } from '../issuer.ts'
 
 const OKTA = { id: 'okta-eu', name: 'Okta', issuer: 'https://example.okta.com', client_id: 'workspace' }

@@ -1,8 +1,8 @@
 /** Keeps what is shown up to date: events say what has changed. */
 import { useEffect } from 'react'
 import { pause } from '../../../client/src/retrying.ts'
-import { queryClient, refresh, useCan, workspace } from './api.ts'
-import { noteFeed } from './connection.ts'
+import { refresh, useCan, workspace } from './api.ts'
+import { noteFeed, queryClient } from './connection.ts'
 
 /** What an event of a resource makes stale, by the first part of the keys of queries. */
 export const STALE: Readonly<Record<string, readonly string[]>> = {

@@ -1,10 +1,10 @@
 /** Every page and its address. The filters of a page are search parameters, so a view is a link that can be shared. */
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { isSignedOut, meQuery, queryClient } from './api.ts'
+import { isSignedOut, meQuery } from './api.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageError } from './components/page-error.tsx'
 import { PagePending } from './components/page-pending.tsx'
-import { loadPart } from './connection.ts'
+import { loadPart, queryClient } from './connection.ts'
 import { DELETED_KINDS } from './deleted/kinds.ts'
 import { KEY_KINDS } from './keys/kinds.ts'
 import { Layout } from './layout/layout.tsx'
@@ -91,7 +91,7 @@ const login = createRoute({
   path: '/login',
   beforeLoad: signInFirst,
   errorComponent: PageError,
-}).lazy(async () => (await loadPart(() => import('./login/login.tsx'))).Route)
+}).lazy(async () => (await loadPart(() => import('./command-login/command-login.tsx'))).Route)
 
 /** Most people begin here: it comes with the first scripts. */
 const today = createRoute({ getParentRoute: () => app, path: '/', component: Today })

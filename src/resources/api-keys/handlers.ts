@@ -15,41 +15,35 @@ import {
   MAX_SESSION_SECONDS,
   rotateApiKeyContract,
 } from './contract.ts'
-import { disconnectApp, disconnectable } from './grants.ts'
 import {
   adoptInvitations,
   adoptLinks,
   adoptRoles,
   adoptRules,
-  creatable,
   deletable,
   deleteInvitations,
   deleteRules,
   deletion,
-  endOwnSessions,
-  endSurplusSessions,
-  insertKey,
-  insertSession,
-  insertSuccessor,
-  listKeys,
-  listOwnKeys,
-  moveFeeds,
   ownDeletable,
   ownDeletion,
   recordDeletedInvitations,
   recordDeletedRules,
-  recordEndedSessions,
-  recordSurplusSessions,
   recordTakenRoles,
   recordUnlinkedIdentities,
-  retireKey,
-  rotatable,
-  sessionCreatable,
-  sessionsDeletable,
-  shortenSessions,
   takeRoles,
   unlinkIdentities,
-} from './statements.ts'
+} from './ending.ts'
+import { disconnectApp, disconnectable } from './grants.ts'
+import { insertSuccessor, moveFeeds, recordEndedSessions, retireKey, rotatable, shortenSessions } from './rotation.ts'
+import {
+  endOwnSessions,
+  endSurplusSessions,
+  insertSession,
+  recordSurplusSessions,
+  sessionCreatable,
+  sessionsDeletable,
+} from './sessions.ts'
+import { creatable, insertKey, listKeys, listOwnKeys } from './statements.ts'
 
 interface Row {
   readonly scopes: string

@@ -1,6 +1,7 @@
 /** What the pages ask the API about events. */
 import type { components } from '../../../../client/src/api.ts'
-import { type Grown, growingQuery, type Query, readNew, workspace } from '../api.ts'
+import { type Query, workspace } from '../api.ts'
+import { type Grown, growingQuery, readNew } from '../lists.ts'
 
 export type Event = components['schemas']['Event']
 type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId' | 'since' | 'until'>

@@ -1,7 +1,7 @@
 /** A command of a shell, with a button that copies it. */
 import { useRef } from 'react'
+import { showMessage } from '../messages.ts'
 import styles from './command.module.css'
-import { showToast } from './toast.tsx'
 
 /** @param what it does, such as "Create a key". */
 export function Command({ what, children }: { readonly what: string; readonly children: string }) {
@@ -9,10 +9,10 @@ export function Command({ what, children }: { readonly what: string; readonly ch
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(children)
-      showToast('Copied.')
+      showMessage('Copied.')
     } catch {
       if (code.current) getSelection()?.selectAllChildren(code.current)
-      showToast('The browser did not allow to copy it. It is selected: press Ctrl+C or ⌘C.')
+      showMessage('The browser did not allow to copy it. It is selected: press Ctrl+C or ⌘C.')
     }
   }
   return (

@@ -1,6 +1,7 @@
 /** To which projects something is restricted. */
 import { useState } from 'react'
-import { useMe, useNames } from '../api.ts'
+import { useMe } from '../api.ts'
+import { useNames } from '../names.ts'
 import styles from './field.module.css'
 import { Check } from './field.tsx'
 

@@ -1,4 +1,4 @@
-import { useName } from '../api.ts'
+import { useName } from '../names.ts'
 
 /** The name of a project; its ID while the name loads, and if the session may not read it. */
 export function ProjectName({ id }: { readonly id: string }) {

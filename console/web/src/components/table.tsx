@@ -4,7 +4,7 @@
  * `content-visibility`, which rows of the layout of tables do not have. So each row is a grid with the same columns.
  */
 import type { ReactNode } from 'react'
-import type { Growing } from '../api.ts'
+import type { Growing } from '../lists.ts'
 import styles from './table.module.css'
 
 export interface Column {

@@ -1,62 +1,22 @@
-/** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
+/** Shows the messages at the edge of the window, read aloud. */
 import { useLayoutEffect, useSyncExternalStore } from 'react'
-import { messageOf } from '../errors.ts'
+import { closeMessage, shownMessages, subscribe } from '../messages.ts'
 import { Connection } from './connection.tsx'
 import styles from './toast.module.css'
 
-interface Toast {
-  readonly id: number
-  readonly text: string
-  readonly isError: boolean
-  readonly action: ToastAction | undefined
-}
-
-/** What the message offers, such as to undo what was done. */
-export interface ToastAction {
-  readonly label: string
-  readonly onSelect: () => void
-}
-
-const SHOWN_MS = 6000
-
-let toasts: readonly Toast[] = []
-let lastId = 0
-const listeners = new Set<() => void>()
-
-function set(next: readonly Toast[]): void {
-  toasts = next
-  for (const listener of listeners) listener()
-}
+/** The IDs of the open dialogs, the topmost last. */
+let dialogs: readonly string[] = []
+const dialogListeners = new Set<() => void>()
 
 function setDialogs(next: readonly string[]): void {
   dialogs = next
-  for (const listener of listeners) listener()
+  for (const listener of dialogListeners) listener()
 }
 
-/** Errors stay until they are closed. What is shown is not shown twice. */
-export function showToast(text: string, isError = false, action?: ToastAction): void {
-  if (isError && toasts.some((shown) => shown.text === text)) return
-  lastId += 1
-  const id = lastId
-  set([...toasts.slice(-2), { id, text, isError, action }])
-  if (!isError) setTimeout(() => close(id), SHOWN_MS)
+function subscribeToDialogs(listener: () => void): () => void {
+  dialogListeners.add(listener)
+  return () => dialogListeners.delete(listener)
 }
-
-export function showError(error: unknown): void {
-  showToast(messageOf(error), true)
-}
-
-function close(id: number): void {
-  set(toasts.filter((toast) => toast.id !== id))
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-/** The IDs of the open dialogs, the topmost last. */
-let dialogs: readonly string[] = []
 
 interface ToastsProps {
   /** The ID of the dialog that they are in; without it, they are in the page, which an open dialog covers. */
@@ -64,8 +24,8 @@ interface ToastsProps {
 }
 
 export function Toasts({ dialog }: ToastsProps) {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
-  const topmost = useSyncExternalStore(subscribe, () => dialogs.at(-1))
+  const shown = useSyncExternalStore(subscribe, shownMessages)
+  const topmost = useSyncExternalStore(subscribeToDialogs, () => dialogs.at(-1))
   useLayoutEffect(() => {
     if (dialog === undefined) return
     setDialogs([...dialogs, dialog])
@@ -82,14 +42,14 @@ export function Toasts({ dialog }: ToastsProps) {
             <button
               type="button"
               onClick={() => {
-                close(id)
+                closeMessage(id)
                 action.onSelect()
               }}
             >
               {action.label}
             </button>
           )}
-          <button type="button" data-kind="plain" onClick={() => close(id)}>
+          <button type="button" data-kind="plain" onClick={() => closeMessage(id)}>
             Close
           </button>
         </div>

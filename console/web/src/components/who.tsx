@@ -1,5 +1,5 @@
 /** Who did something, after what was done: " by Ada". */
-import { useName } from '../api.ts'
+import { useName } from '../names.ts'
 
 /** Null: the service; undefined: not known. */
 export type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined

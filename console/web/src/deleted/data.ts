@@ -1,9 +1,10 @@
 /** What the pages ask the API about deletions, and how they undo them. */
 import type { components } from '../../../../client/src/api.ts'
 import { latestEvents } from '../activity/data.ts'
-import { growingQuery, listQuery, type Query, refresh, useCan, useMe, workspace } from '../api.ts'
-import { showError, showToast, type ToastAction } from '../components/toast.tsx'
+import { type Query, refresh, useCan, useMe, workspace } from '../api.ts'
+import { growingQuery, listQuery } from '../lists.ts'
 import { STALE } from '../live.ts'
+import { type MessageAction, showError, showMessage } from '../messages.ts'
 import { DELETED_KINDS } from './kinds.ts'
 
 export type Deletion = components['schemas']['Deletion']
@@ -55,7 +56,7 @@ export function useShowDeleted(): (name: string, deleted: Deleted) => Promise<vo
       can('deletions:read') && can('deletions:write') && (projectIds === null || deleted.projectId !== undefined)
     // Without a deletion, it is final.
     const deletion = mayUndo ? await find(deleted).catch(() => undefined) : undefined
-    showToast(`${name} deleted.`, false, deletion && undoOf(name, deletion))
+    showMessage(`${name} deleted.`, false, deletion && undoOf(name, deletion))
   }
 }
 
@@ -64,10 +65,10 @@ async function find({ resourceType, resourceId, projectId }: Deleted): Promise<D
   return items.find((deletion) => deletion.resourceId === resourceId)
 }
 
-function undoOf(name: string, deletion: Deletion): ToastAction {
+function undoOf(name: string, deletion: Deletion): MessageAction {
   const undo = async () => {
     await restore(deletion)
-    showToast(`${name} restored.`)
+    showMessage(`${name} restored.`)
     await refresh(...staleBy([deletion]))
   }
   return { label: 'Undo', onSelect: () => void undo().catch(showError) }

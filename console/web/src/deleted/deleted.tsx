@@ -2,7 +2,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback, useState } from 'react'
-import { forEach, useCan, useGrowing, useMe, useName, useNames } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
+import { forEach } from '../bulk.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -11,9 +12,11 @@ import { Page } from '../components/page.tsx'
 import { SelectCell, Selected, selectColumn, useSelection } from '../components/selection.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { type Actor, Who } from '../components/who.tsx'
 import { messageOf } from '../errors.ts'
+import { useGrowing } from '../lists.ts'
+import { showMessage } from '../messages.ts'
+import { useName, useNames } from '../names.ts'
 import { shortId } from '../short-id.ts'
 import { visible } from '../visible.ts'
 import { actorsQuery, type Deletion, deletionsQuery, keyOf, purge, restore, staleBy } from './data.ts'
@@ -119,8 +122,8 @@ function useRestore() {
 function show(deletions: readonly Deletion[], failed: readonly (readonly [Deletion, Error])[], done: string): void {
   const count = deletions.length - failed.length
   const [first] = deletions
-  if (count > 0) showToast(`${deletions.length === 1 && first ? nameOf(first) : count} ${done}.`)
-  for (const [deletion, error] of failed) showToast(`${nameOf(deletion)}: ${messageOf(error)}`, true)
+  if (count > 0) showMessage(`${deletions.length === 1 && first ? nameOf(first) : count} ${done}.`)
+  for (const [deletion, error] of failed) showMessage(`${nameOf(deletion)}: ${messageOf(error)}`, true)
 }
 
 function List({ deletions }: { readonly deletions: readonly Deletion[] }) {

@@ -10,8 +10,8 @@ import { Check, Field, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
 import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
+import { showError, showMessage } from '../messages.ts'
 import { type Attempt, describeAttempt, type EventEndpoint, refreshEndpoints } from './data.ts'
 import { draftOfEndpoint, EditEndpoint } from './editor.tsx'
 
@@ -41,12 +41,12 @@ export function useActions(endpoint: EventEndpoint) {
   const isDisabled = disabledAt !== null
   const enable = useMutation({
     mutationFn: () => workspace.eventEndpoints.update(id, { enabled: isDisabled }),
-    onSuccess: () => showToast(`${url} ${isDisabled ? 'enabled' : 'disabled'}.`),
+    onSuccess: () => showMessage(`${url} ${isDisabled ? 'enabled' : 'disabled'}.`),
     onError: showError,
     onSettled: refreshEndpoints,
   })
   const showResult = (attempt: Attempt) =>
-    showToast(`Test of ${url}: ${describeAttempt(attempt)}`, attempt.error !== null)
+    showMessage(`Test of ${url}: ${describeAttempt(attempt)}`, attempt.error !== null)
   const itemsOf = (show: (shown: Shown) => void): readonly MenuItem[] => [
     { label: 'Test', onSelect: () => test.mutate(undefined, { onSuccess: showResult }) },
     { label: 'Edit', onSelect: () => show({ endpoint, dialog: 'edit' }) },
@@ -142,7 +142,7 @@ function Rewind({ endpoint, onClose }: { readonly endpoint: EventEndpoint; reado
     mutationFn: () =>
       workspace.eventEndpoints.rewind(id, { after: isNow ? 'now' : cursorBefore(new Date(from).toISOString()) }),
     onSuccess: async () => {
-      showToast(`${url} rewound.`)
+      showMessage(`${url} rewound.`)
       draft.drop()
       onClose()
       await refreshEndpoints()

@@ -1,9 +1,10 @@
 /** What the pages ask the API about the run endpoint and the event endpoints, and what they tell it to do. */
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { listQuery, type Run, refresh, useCan, useMe, workspace } from '../api.ts'
+import { type Run, refresh, useCan, useMe, workspace } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
 import { WorkspaceError } from '../errors.ts'
+import { listQuery } from '../lists.ts'
 
 type Schemas = components['schemas']
 export type EventEndpoint = Schemas['EventEndpoint']

@@ -3,12 +3,13 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { RESOURCES, typesOf } from '../activity/words.ts'
-import { useCan, useNames, workspace } from '../api.ts'
+import { useCan, workspace } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
-import { showToast } from '../components/toast.tsx'
 import { type Draft, useDraft } from '../drafts.ts'
+import { showMessage } from '../messages.ts'
+import { useNames } from '../names.ts'
 import { type EventEndpoint, type EventEndpointUpdate, type NewEventEndpoint, refreshEndpoints } from './data.ts'
 import styles from './endpoints.module.css'
 
@@ -128,7 +129,7 @@ export function EditEndpoint({ endpoint, onClose }: EditEndpointProps) {
       if (Object.keys(changes).length > 0) await workspace.eventEndpoints.update(id, changes)
     },
     onSuccess: async () => {
-      showToast('Saved.')
+      showMessage('Saved.')
       draft.drop()
       onClose()
       await refreshEndpoints()

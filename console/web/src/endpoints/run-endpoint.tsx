@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useCan, useGrowing, workspace } from '../api.ts'
+import { useCan, workspace } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Facts } from '../components/facts.tsx'
 import { FormDialog } from '../components/field.tsx'
@@ -11,8 +11,9 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
+import { useGrowing } from '../lists.ts'
+import { showMessage } from '../messages.ts'
 import { runsQuery } from '../runs/data.ts'
 import { nameOf } from '../runs/state.ts'
 import { RotateSecret } from './actions.tsx'
@@ -175,7 +176,7 @@ function SetUrl({ url, onClose }: SetUrlProps) {
       const set = await workspace.runEndpoint.put({ url: value.trim() })
       draft.drop()
       if (set.secret !== null) return setSecret(set.secret)
-      showToast('Saved.')
+      showMessage('Saved.')
       close()
     },
   })

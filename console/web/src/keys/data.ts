@@ -2,9 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
 import { Workspace } from '../../../../client/src/index.ts'
-import { isSignedOut, listQuery, meQuery, queryClient, useMe, workspace } from '../api.ts'
+import { isSignedOut, meQuery, useMe, workspace } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
+import { queryClient } from '../connection.ts'
 import { WorkspaceError } from '../errors.ts'
+import { listQuery } from '../lists.ts'
 import { confirmSignIn } from '../session-end.ts'
 import { DAY_MS, MINUTE_MS } from '../time.ts'
 

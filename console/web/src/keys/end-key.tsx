@@ -1,13 +1,14 @@
 /** Revokes or rotates an API key, ends a session or disconnects an app, and says first what ends with it. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { meQuery, queryClient, refresh, useMe } from '../api.ts'
+import { meQuery, refresh, useMe } from '../api.ts'
 import { Check, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
 import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
+import { queryClient } from '../connection.ts'
+import { showMessage } from '../messages.ts'
 import { labelOf, type Rule, rulesQuery, useMaySignIn } from '../people/sign-in-data.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
 import {
@@ -84,7 +85,7 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
     mutationFn: () => (isOwnApp ? disconnect(id) : revoke(id, withDescendants)),
     onSuccess: async (descendants) => {
       const others = descendants > 0 ? ` and ${descendants} ${descendants === 1 ? 'other' : 'others'}` : ''
-      showToast(`${what('The')}${others} ${done}.`)
+      showMessage(`${what('The')}${others} ${done}.`)
       onClose()
       onDone?.()
       await refresh('api-keys', 'me')

@@ -2,7 +2,7 @@
 
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { useCan, useMe, useName, useNames } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
@@ -12,6 +12,7 @@ import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { hasDraft } from '../drafts.ts'
+import { useName, useNames } from '../names.ts'
 import {
   type ApiKey,
   type Children,

@@ -2,12 +2,13 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refresh, useCan, useMe, useNames } from '../api.ts'
+import { refresh, useCan, useMe } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { useDraft } from '../drafts.ts'
+import { useNames } from '../names.ts'
 import { DAY_MS, toDate } from '../time.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
 import {

@@ -1,8 +1,8 @@
 /** Ends all sessions of the person who is signed in, this one too. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { queryClient } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
+import { queryClient } from '../connection.ts'
 import { signOut } from '../session.ts'
 import { signOutEverywhere } from './data.ts'
 

@@ -3,8 +3,8 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useMe } from '../api.ts'
-import { showToast } from '../components/toast.tsx'
 import { useLiveUpdates } from '../live.ts'
+import { showMessage } from '../messages.ts'
 import { takeIsOther } from '../session-end.ts'
 import { KeyHelp, useKeys } from './keys.tsx'
 import styles from './layout.module.css'
@@ -17,7 +17,7 @@ export function Layout() {
   const name = user?.name ?? apiKey.name
   useLiveUpdates()
   useEffect(() => {
-    if (takeIsOther()) showToast(`Signed in as ${name}. What somebody else typed here before is kept for them.`)
+    if (takeIsOther()) showMessage(`Signed in as ${name}. What somebody else typed here before is kept for them.`)
   }, [name])
   useKeys(() => setShowsKeys(true))
   return (

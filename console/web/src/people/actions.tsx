@@ -6,9 +6,9 @@ import { useMe } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Field, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { hasDraft, useDraft } from '../drafts.ts'
+import { showError, showMessage } from '../messages.ts'
 import { type Resource, refreshKind, remove, rename, setArchived, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
 import styles from './people.module.css'
@@ -27,7 +27,7 @@ export function useArchive(kind: Kind) {
     },
     onSuccess: async (_result, { resource, archived }) => {
       const undo = { label: 'Undo', onSelect: () => mutate({ resource, archived: !archived }) }
-      showToast(`${resource.name} ${archived ? 'archived' : 'unarchived'}.`, false, undo)
+      showMessage(`${resource.name} ${archived ? 'archived' : 'unarchived'}.`, false, undo)
       await refreshKind(kind)
     },
     onError: showError,
@@ -80,7 +80,7 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => rename(kind, id, name.trim()),
     onSuccess: async ({ name: given }) => {
-      showToast(`${old} renamed to ${given}.`)
+      showMessage(`${old} renamed to ${given}.`)
       draft.drop()
       onClose()
       await refreshKind(kind)

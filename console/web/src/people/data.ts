@@ -1,8 +1,9 @@
 /** What the pages ask the API about people, agents and projects, and what they tell it to do. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Workspace } from '../../../../client/src/index.ts'
-import { growingQuery, listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
+import { refresh, useCan, useMe, workspace } from '../api.ts'
 import { type ApiKey, keysQuery, stateOf, useIsAdmin } from '../keys/data.ts'
+import { growingQuery, listQuery } from '../lists.ts'
 import { STALE } from '../live.ts'
 import type { Kind } from './kinds.ts'
 

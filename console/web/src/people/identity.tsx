@@ -8,9 +8,9 @@ import { Facts } from '../components/facts.tsx'
 import { Check, FormDialog } from '../components/field.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
+import { showError, showMessage } from '../messages.ts'
 import styles from './people.module.css'
 import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import {
@@ -64,7 +64,7 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
     mutationFn: () => setBlocked(id, false),
     onError: showError,
     onSuccess: async () => {
-      showToast(`${userName} can sign in again.`)
+      showMessage(`${userName} can sign in again.`)
       await refreshSignIn()
     },
   })
@@ -112,7 +112,7 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
           verb="Block"
           act={async () => {
             await setBlocked(id, true)
-            showToast(`${userName} is blocked.`)
+            showMessage(`${userName} is blocked.`)
             await refreshSignIn()
           }}
           onClose={close}
@@ -126,7 +126,7 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
           verb="Remove"
           act={async () => {
             await removeAccess(id)
-            showToast(`The access of ${userName} is removed.`)
+            showMessage(`The access of ${userName} is removed.`)
             await refreshSignIn()
           }}
           onClose={close}
@@ -157,7 +157,7 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => setAccess(id, isByRules ? null : access),
     onSuccess: async () => {
-      showToast(isByRules ? `The rules decide about ${userName}.` : `${userName} is ${ROLE_WORDS[access.role].name}.`)
+      showMessage(isByRules ? `The rules decide about ${userName}.` : `${userName} is ${ROLE_WORDS[access.role].name}.`)
       draft.drop()
       onClose()
       await refreshSignIn()

@@ -10,9 +10,9 @@ import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Cell, Row, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
+import { showMessage } from '../messages.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
@@ -119,8 +119,8 @@ function SignInLink() {
         type="button"
         onClick={() =>
           void navigator.clipboard.writeText(link).then(
-            () => showToast('The link is copied.'),
-            () => showToast('The browser does not allow copying. Select the link.'),
+            () => showMessage('The link is copied.'),
+            () => showMessage('The browser does not allow copying. Select the link.'),
           )
         }
       >
@@ -217,7 +217,7 @@ function DeleteInvitation({ invitation, onClose }: DeleteInvitationProps) {
       verb="Delete"
       act={async () => {
         await deleteInvitation(invitation.id)
-        showToast(`The invitation of ${email} is deleted.`)
+        showMessage(`The invitation of ${email} is deleted.`)
         await refreshSignIn()
       }}
       onClose={onClose}

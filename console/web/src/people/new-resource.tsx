@@ -3,8 +3,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Field, FormDialog } from '../components/field.tsx'
-import { showToast } from '../components/toast.tsx'
 import { useDraft } from '../drafts.ts'
+import { showMessage } from '../messages.ts'
 import { create, refreshKind, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
 
@@ -29,7 +29,7 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => create(kind, id.trim() || newId, name.trim()),
     onSuccess: async (created) => {
-      showToast(`${created.name} created.`)
+      showMessage(`${created.name} created.`)
       draft.drop()
       onClose()
       await navigate({ to: '/people/$kind/$id', params: { kind, id: created.id } })

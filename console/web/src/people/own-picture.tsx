@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useCan } from '../api.ts'
 import { ErrorNote } from '../components/note.tsx'
-import { showToast } from '../components/toast.tsx'
+import { showMessage } from '../messages.ts'
 import { deletePicture, pictureQuery, putPicture, refreshPictures } from './data.ts'
 import styles from './people.module.css'
 
@@ -15,7 +15,7 @@ export function OwnPicture({ userId }: { readonly userId: string }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null): Promise<unknown> => (file ? putPicture(userId, file) : deletePicture(userId)),
     onSuccess: async (_result, file) => {
-      showToast(file ? 'Your picture is uploaded.' : 'Your picture is removed.')
+      showMessage(file ? 'Your picture is uploaded.' : 'Your picture is removed.')
       await refreshPictures()
     },
   })

@@ -7,9 +7,9 @@ import { Dialog } from '../components/dialog.tsx'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
-import { showToast } from '../components/toast.tsx'
 import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
+import { showMessage } from '../messages.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import { AccessFields, problemOfAccess } from './roles.tsx'
 import {
@@ -69,7 +69,7 @@ export function NewRule({ onClose }: { readonly onClose: () => void }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: createRule,
     onSuccess: async (rule) => {
-      showToast(`The rule ${labelOf(rule)} is created.`)
+      showMessage(`The rule ${labelOf(rule)} is created.`)
       draft.drop()
       onClose()
       await refreshSignIn()
@@ -119,7 +119,7 @@ function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (settings: RuleSettings) => changeRule(rule.id, settings, etag),
     onSuccess: async (changed) => {
-      showToast(`The rule ${labelOf(changed)} is saved.`)
+      showMessage(`The rule ${labelOf(changed)} is saved.`)
       draft.drop()
       onClose()
       await refreshSignIn()

@@ -8,9 +8,9 @@ import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Cell, Row, Table } from '../components/table.tsx'
-import { showToast } from '../components/toast.tsx'
 import { hasDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
+import { showMessage } from '../messages.ts'
 import { Invitations } from './invitations.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS, Roles } from './roles.tsx'
@@ -162,7 +162,7 @@ function DeleteRule({ rule, identities, onClose }: DeleteRuleProps) {
       verb="Delete"
       act={async () => {
         await deleteRule(rule.id)
-        showToast(`The rule ${label} is deleted.`)
+        showMessage(`The rule ${label} is deleted.`)
         await refreshSignIn()
       }}
       onClose={onClose}

@@ -1,8 +1,10 @@
 /** The pins of the person: what the pages ask the API about them, and how they are changed. */
 import { useMutation, useMutationState, useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { listQuery, queryClient, workspace } from '../api.ts'
-import { showError } from '../components/toast.tsx'
+import { workspace } from '../api.ts'
+import { queryClient } from '../connection.ts'
+import { listQuery } from '../lists.ts'
+import { showError } from '../messages.ts'
 
 export type Pin = components['schemas']['PinWithResource']
 

@@ -6,13 +6,14 @@ import { extractClosestEdge } from '@atlaskit/pragmatic-drag-and-drop-hitbox/clo
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { GripVertical } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
-import { useCan, useMe, useName } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
 import { Menu, type MenuItem } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
+import { showMessage } from '../messages.ts'
+import { useName } from '../names.ts'
 import { changed, keyOf, type Pin, type PinChange, type Placement, pathOf, useChangePins, usePins } from './data.ts'
 import { KindIcon, wordOf } from './kinds.tsx'
 import { PinSomething } from './pin-something.tsx'
@@ -66,7 +67,7 @@ function OwnPins({ canWrite }: { readonly canWrite: boolean }) {
     list.current?.children[next ? index + 1 : index - 1]?.querySelector<HTMLElement>('button')?.focus()
     const action = { label: 'Pin again', onSelect: () => act({ pin, to: back }, 'pinned again at') }
     mutateAsync({ pin, to: null }).then(
-      () => showToast(`${pin.name} unpinned.`, false, action),
+      () => showMessage(`${pin.name} unpinned.`, false, action),
       // It has been shown.
       () => undefined,
     )

@@ -1,6 +1,7 @@
 /** What the pages ask the API about runs. */
 import { queryOptions } from '@tanstack/react-query'
-import { growingQuery, type Query, useCan, useMe, workspace } from '../api.ts'
+import { type Query, useCan, useMe, workspace } from '../api.ts'
+import { growingQuery } from '../lists.ts'
 
 type Filters = Omit<Query<'listRuns'>, 'limit' | 'cursor'>
 export type RunFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }

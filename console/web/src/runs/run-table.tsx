@@ -1,11 +1,12 @@
 /** A table of runs, the latest first. */
 import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
-import { type Run, useGrowing } from '../api.ts'
+import type { Run } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
+import { useGrowing } from '../lists.ts'
 import { placeOf } from '../schedules/data.ts'
 import { toDuration } from '../time.ts'
 import { type RunFilters, runsQuery, useRefusal } from './data.ts'

@@ -11,8 +11,8 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
+import { showError, showMessage } from '../messages.ts'
 import { placeOf, refreshSchedulesAndRuns, runNow, scheduleQuery } from '../schedules/data.ts'
 import { sessionQuery } from '../sessions/data.ts'
 import { toDuration } from '../time.ts'
@@ -49,7 +49,7 @@ function Loaded({ run }: { readonly run: RunData }) {
   const redeliver = useMutation({
     mutationFn: () => workspace.runs.redeliver(run.id),
     onSuccess: async () => {
-      showToast('The run is sent again.')
+      showMessage('The run is sent again.')
       await refreshSchedulesAndRuns()
     },
     onError: showError,
@@ -57,7 +57,7 @@ function Loaded({ run }: { readonly run: RunData }) {
   const again = useMutation({
     mutationFn: () => runNow(place),
     onSuccess: () => {
-      showToast('Started another run of the schedule.')
+      showMessage('Started another run of the schedule.')
       void refreshSchedulesAndRuns()
     },
     onError: showError,

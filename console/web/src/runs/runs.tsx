@@ -1,9 +1,11 @@
 /** The runs of all schedules. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useGrowing, useMe, useNames } from '../api.ts'
+import { useMe } from '../api.ts'
 import { Choice, Filters } from '../components/filters.tsx'
 import { Empty } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { useGrowing } from '../lists.ts'
+import { useNames } from '../names.ts'
 import { placeOf } from '../schedules/data.ts'
 import { type RunFilters, runsQuery, useRefusal } from './data.ts'
 import { RunTable } from './run-table.tsx'

@@ -2,14 +2,15 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { useCan, useNames } from '../api.ts'
+import { useCan } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { KeptNote } from '../components/field.tsx'
 import { ErrorNote } from '../components/note.tsx'
-import { showToast } from '../components/toast.tsx'
 import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
+import { showMessage } from '../messages.ts'
+import { useNames } from '../names.ts'
 import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from './data.ts'
 import styles from './editor.module.css'
 import { NextTimes, OWN_ZONE, problemOf, ZONES } from './next-times.tsx'
@@ -118,7 +119,7 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
     onSuccess: async () => {
       draft.drop()
       onClose()
-      showToast('Saved.')
+      showMessage('Saved.')
       await refreshSchedulesAndRuns()
     },
   })

@@ -11,9 +11,9 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { hasDraft } from '../drafts.ts'
+import { showError, showMessage } from '../messages.ts'
 import { type RunFilters, runsQuery, useRefusal } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDate, toDuration } from '../time.ts'
@@ -72,12 +72,12 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const run = async () => {
     const { id } = await runNow(place)
     const open = () => void navigate({ to: '/runs/$runId', params: { runId: id } })
-    showToast(`${name} started.`, false, { label: 'Open the run', onSelect: open })
+    showMessage(`${name} started.`, false, { label: 'Open the run', onSelect: open })
   }
   const act = useMutation({
     mutationFn: ({ act }: { act: () => Promise<unknown>; done?: string }) => act(),
     onSuccess: async (_result, { done }) => {
-      if (done !== undefined) showToast(done)
+      if (done !== undefined) showMessage(done)
       await refreshSchedulesAndRuns()
     },
     onError: showError,

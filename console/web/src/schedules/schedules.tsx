@@ -3,7 +3,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback, useState } from 'react'
-import { forEach, type ScheduleSummary, useCan, useGrowing, useMe, useName } from '../api.ts'
+import { type ScheduleSummary, useCan, useMe } from '../api.ts'
+import { forEach } from '../bulk.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
@@ -12,9 +13,11 @@ import { SelectCell, Selected, selectColumn, useSelection } from '../components/
 import { Outcomes, Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { hasDraft } from '../drafts.ts'
 import { messageOf } from '../errors.ts'
+import { useGrowing } from '../lists.ts'
+import { showMessage } from '../messages.ts'
+import { useName } from '../names.ts'
 import { change, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
 import { NEW_SCHEDULE, NewSchedule } from './editor.tsx'
 import { OfProjects } from './of-projects.tsx'
@@ -132,8 +135,8 @@ function useAct() {
       const done = schedules.length - failed.length
       const [first] = schedules
       const what = schedules.length === 1 && first ? nameOf(first) : `${done} ${done === 1 ? 'schedule' : 'schedules'}`
-      if (done > 0) showToast(`${what} ${VERBS[verb].done}.`)
-      for (const [schedule, error] of failed) showToast(`${nameOf(schedule)}: ${messageOf(error)}`, true)
+      if (done > 0) showMessage(`${what} ${VERBS[verb].done}.`)
+      for (const [schedule, error] of failed) showMessage(`${nameOf(schedule)}: ${messageOf(error)}`, true)
     },
   })
 }

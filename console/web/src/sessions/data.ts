@@ -1,7 +1,8 @@
 /** What the pages ask the API about sessions and their files, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { growingQuery, refresh, workspace } from '../api.ts'
+import { refresh, workspace } from '../api.ts'
+import { growingQuery } from '../lists.ts'
 
 type Schemas = components['schemas']
 export type Session = Schemas['Session']

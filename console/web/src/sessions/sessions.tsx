@@ -1,13 +1,15 @@
 /** The sessions, the latest first. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback } from 'react'
-import { useCan, useGrowing, useMe, useNames } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { ProjectName } from '../components/project-name.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
+import { useGrowing } from '../lists.ts'
+import { useNames } from '../names.ts'
 import { type Session, sessionsQuery } from './data.ts'
 
 export const Route = createLazyRoute('/app/sessions')({ component: Sessions })

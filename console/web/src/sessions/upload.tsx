@@ -4,7 +4,7 @@ import { useEffect, useId, useState } from 'react'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { toSize } from '../components/files/content.ts'
 import { ErrorNote } from '../components/note.tsx'
-import { showToast } from '../components/toast.tsx'
+import { showMessage } from '../messages.ts'
 import { filesQuery, refreshFiles, upload } from './data.ts'
 import styles from './upload.module.css'
 
@@ -41,7 +41,7 @@ export function Upload({ sessionId, chosen, folder: initial, onClose }: UploadPr
       return replacedNow
     },
     onSuccess: (replacedNow) => {
-      showToast(
+      showMessage(
         `Uploaded ${count(files.length)}${replacedNow > 0 ? `, of which ${replacedNow} replaced another` : ''}.`,
       )
       onClose()

@@ -1,6 +1,6 @@
 /** Why the person is not signed in, and what helps. */
 import type { ReactNode } from 'react'
-import { showToast } from '../components/toast.tsx'
+import { showMessage } from '../messages.ts'
 import type { SignInProblem } from './problem.ts'
 import styles from './sign-in.module.css'
 
@@ -75,7 +75,7 @@ function textsOf(
 function Claims({ claims, provider }: { readonly claims: SignInProblem['claims']; readonly provider: string }) {
   const copy = async () => {
     await navigator.clipboard.writeText(claims.map((claim) => claim.join('=')).join('\n'))
-    showToast('Copied')
+    showMessage('Copied')
   }
   return (
     <>

@@ -1,5 +1,5 @@
 /** What the Worker says of a sign-in that failed. It is in the page that the identity provider sent the person to. */
-import { PROBLEM_ELEMENT, type SignInProblem } from '../../../src/sign-in/problem.ts'
+import { PROBLEM_ELEMENT, type SignInProblem } from '../../../src/providers/problem.ts'
 import { WorkspaceError } from '../errors.ts'
 import { forgetOrganization } from '../session.ts'
 import { wasSignedIn } from '../session-end.ts'

@@ -1,8 +1,8 @@
 /** Sign in with an identity provider, or with an API key, for which the service makes a session. */
 import { createLazyRoute, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { queryClient } from '../api.ts'
 import { ErrorNote } from '../components/note.tsx'
+import { queryClient } from '../connection.ts'
 import { rememberOrganization } from '../session.ts'
 import { KeyForm } from './key-form.tsx'
 import { forgetProblem, lastEnd, lastProblem } from './problem.ts'

@@ -1,8 +1,10 @@
 /** What the pages ask the API about skills and their feeds, and what they tell it to do. */
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { growingQuery, listQuery, queryClient, refresh, workspace } from '../api.ts'
+import { refresh, workspace } from '../api.ts'
+import { queryClient } from '../connection.ts'
 import { creator } from '../keys/data.ts'
+import { growingQuery, listQuery } from '../lists.ts'
 
 type Schemas = components['schemas']
 export type SkillSummary = Schemas['SkillSummary']

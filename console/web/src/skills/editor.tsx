@@ -23,9 +23,9 @@ import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { TextEditor } from '../components/text-editor.tsx'
-import { showToast } from '../components/toast.tsx'
 import { type Draft as Kept, useDraft } from '../drafts.ts'
 import { messageOf, WorkspaceError } from '../errors.ts'
+import { showMessage } from '../messages.ts'
 import { summaryOf } from './changes.ts'
 import { ConflictNote, OtherSide } from './conflict.tsx'
 import { isEditable } from './content.ts'
@@ -103,7 +103,7 @@ export function SkillEditor({ title, skillId, files, etag: firstEtag = null, ope
       isSaved.current = true
       kept.drop()
       await navigate({ to: '/skills/$skillId', params: { skillId: id } })
-      showToast('Saved. Agents get it from now on.')
+      showMessage('Saved. Agents get it from now on.')
     },
     onError: async (error) => {
       if (skillId === undefined || !isConflict(error)) return
@@ -343,7 +343,7 @@ function DraftFileView({ draft, file, onType, onChange, onSwap }: DraftFileProps
   const remove = () => {
     onChange(withoutFile(draft, id))
     const undo = () => onChange((before) => withNewFile(withoutFile(before, id), file).draft)
-    showToast(`${filename} is deleted when you save.`, false, { label: 'Undo', onSelect: undo })
+    showMessage(`${filename} is deleted when you save.`, false, { label: 'Undo', onSelect: undo })
   }
   return (
     <FileArticle

@@ -11,8 +11,8 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
+import { showMessage } from '../messages.ts'
 import { visible } from '../visible.ts'
 import { createFeed, type Feed, feedsQuery, namesOfSkillsQuery, revokeFeed } from './data.ts'
 import styles from './skill.module.css'
@@ -113,7 +113,7 @@ function List({ canRevoke }: { readonly canRevoke: boolean }) {
           verb="Revoke"
           act={async () => {
             await revokeFeed(revoked.id)
-            showToast(`${revoked.name} revoked.`)
+            showMessage(`${revoked.name} revoked.`)
           }}
           onClose={() => setRevoked(undefined)}
         >

@@ -8,8 +8,8 @@ import { Menu } from '../components/menu.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
-import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
+import { showError, showMessage } from '../messages.ts'
 import { changesOf } from './changes.ts'
 import {
   archivePath,
@@ -168,9 +168,9 @@ function usePublication(skillId: string, current: number, etag: string | null) {
         // Only what this page did is undone.
         if (now.version.version !== version) throw new Error('Somebody has changed the skill since then.')
         await publish(skillId, current, now.etag)
-        showToast(`Version ${current} is the current one again.`)
+        showMessage(`Version ${current} is the current one again.`)
       }
-      showToast(`Version ${version} is the current one now.`, false, {
+      showMessage(`Version ${version} is the current one now.`, false, {
         label: 'Undo',
         onSelect: () => void undo().catch(showError),
       })

@@ -1,12 +1,13 @@
 /** All skills, by name. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback } from 'react'
-import { useCan, useGrowing } from '../api.ts'
+import { useCan } from '../api.ts'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
+import { useGrowing } from '../lists.ts'
 import { type SkillSummary, skillsQuery } from './data.ts'
 import styles from './skills.module.css'
 

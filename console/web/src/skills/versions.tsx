@@ -1,8 +1,8 @@
 /** The versions of a skill, and who made them. */
 import { Link } from '@tanstack/react-router'
-import { useName } from '../api.ts'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
+import { useName } from '../names.ts'
 import { shortId } from '../short-id.ts'
 import { type VersionSummary, versionBefore } from './data.ts'
 import styles from './skill.module.css'

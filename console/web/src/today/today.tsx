@@ -1,17 +1,7 @@
 /** What needs attention, a day back and a day ahead, and the person's pins. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import {
-  filledPage,
-  listQuery,
-  type Run,
-  type ScheduleSummary,
-  useCan,
-  useGrowing,
-  useMe,
-  useName,
-  workspace,
-} from '../api.ts'
+import { type Run, type ScheduleSummary, useCan, useMe, workspace } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
@@ -28,6 +18,8 @@ import {
   useEventEndpoints,
   useRunEndpoint,
 } from '../endpoints/data.ts'
+import { filledPage, listQuery, useGrowing } from '../lists.ts'
+import { useName } from '../names.ts'
 import { type Pin, pathOf, pinsQuery } from '../pins/data.ts'
 import { wordOf } from '../pins/kinds.tsx'
 import { RUNS_REFRESH_MS, runsQuery } from '../runs/data.ts'

@@ -2,7 +2,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
 import { type Event, latestEvents } from '../activity/data.ts'
-import { listQuery, workspace } from '../api.ts'
+import { workspace } from '../api.ts'
+import { listQuery } from '../lists.ts'
 
 export type Variable = components['schemas']['EnvironmentVariable']
 

@@ -2,10 +2,11 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { refresh, useCan, useName, workspace } from '../api.ts'
+import { refresh, useCan, workspace } from '../api.ts'
 import { Check, Field, FormDialog } from '../components/field.tsx'
-import { showToast } from '../components/toast.tsx'
 import { useDraft } from '../drafts.ts'
+import { showMessage } from '../messages.ts'
+import { useName } from '../names.ts'
 import { variablesQuery } from './data.ts'
 import styles from './variables.module.css'
 
@@ -38,7 +39,7 @@ export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
       await workspace.projects.environmentVariables.put(projectId, name, { value: value.current?.value ?? '' })
     },
     onSuccess: async () => {
-      showToast(`${name} set.`)
+      showMessage(`${name} set.`)
       draft.drop()
       onClose()
       await refresh('variables')

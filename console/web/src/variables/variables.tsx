@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { refresh, useCan, useGrowing, useMe, useName, useNames, workspace } from '../api.ts'
+import { refresh, useCan, useMe, workspace } from '../api.ts'
 import { Command, shellWord } from '../components/command.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
@@ -12,9 +12,11 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
-import { showToast } from '../components/toast.tsx'
 import { Who } from '../components/who.tsx'
 import { hasDraft } from '../drafts.ts'
+import { useGrowing } from '../lists.ts'
+import { showMessage } from '../messages.ts'
+import { useName, useNames } from '../names.ts'
 import { resourcesQuery } from '../people/data.ts'
 import { type Lease, type Past, pastQuery, type Variable, variablesQuery } from './data.ts'
 import { draftOfVariable, SetVariable } from './set-variable.tsx'
@@ -230,7 +232,7 @@ function VariableTable({ projectId, all, shown, onSet }: VariableTableProps) {
           verb="Delete"
           act={async () => {
             await workspace.projects.environmentVariables.delete(projectId, deleted.key)
-            showToast(`${deleted.key} deleted.`)
+            showMessage(`${deleted.key} deleted.`)
             void refresh('variables')
           }}
           onClose={() => setDeleted(undefined)}

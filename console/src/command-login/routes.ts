@@ -12,9 +12,9 @@ for (const path of ['/login/allow', '/login/token']) {
   loginRoutes.use(path, limitAddress(path, { error: TOO_MANY }))
 }
 loginRoutes.post('/login/allow', bodyLimit({ maxSize: BODY_LIMIT_BYTES }), async (c) =>
-  (await import('./login.ts')).allowLogin(c),
+  (await import('./command-login.ts')).allowLogin(c),
 )
 // Without a cookie: the command calls it.
 loginRoutes.post('/login/token', bodyLimit({ maxSize: BODY_LIMIT_BYTES }), async (c) =>
-  (await import('./login.ts')).exchangeCode(c),
+  (await import('./command-login.ts')).exchangeCode(c),
 )

@@ -1,6 +1,6 @@
 /** What the console's Worker does for the command. */
 
-import type { LoginCode, LoginDecision } from '../../../src/login/request.ts'
+import type { LoginCode, LoginDecision } from '../../../src/command-login/request.ts'
 import { answerOf } from '../authorize/data.ts'
 import { sessionFetch } from '../session-end.ts'
 

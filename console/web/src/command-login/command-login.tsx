@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
-import { addressOfCommand, type LoginRequest, parseLoginRequest } from '../../../src/login/request.ts'
+import { addressOfCommand, type LoginRequest, parseLoginRequest } from '../../../src/command-login/request.ts'
 import { useMe } from '../api.ts'
 import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from '../authorize/parts.tsx'
 import fieldStyles from '../components/field.module.css'
