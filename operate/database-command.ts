@@ -2,12 +2,11 @@
 import './private-files.ts'
 import { describeScript, getTarget, parsed, UsageError, withTarget } from '../tools/command-line.ts'
 import type { Target } from '../tools/wrangler.ts'
-import { migrationNames } from './backups/backup-file.ts'
 import { databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { runSteps, stepsOf } from './deploy-steps.ts'
 import { countLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
-import { appliedMigrations } from './migrations.ts'
+import { appliedMigrations, migrationNames } from './migrations.ts'
 import { databaseLines } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 

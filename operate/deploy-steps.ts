@@ -18,7 +18,6 @@ import {
   type Target,
   writtenConfigurationOf,
 } from '../tools/wrangler.ts'
-import { migrationNames } from './backups/backup-file.ts'
 import { Account } from './cloudflare.ts'
 import {
   databaseConfiguration,
@@ -28,7 +27,7 @@ import {
   run,
 } from './database.ts'
 import { DATABASES_AT_ONCE, Databases, deployedIds, type ListedDatabase, listDatabases } from './databases.ts'
-import { migrate } from './migrations.ts'
+import { migrate, migrationNames } from './migrations.ts'
 import { forEachAtOnce } from './objects.ts'
 
 export const SECRET = 'ENCRYPTION_KEYS'

@@ -8,7 +8,6 @@ import type { Unstable_Config as Configuration } from 'wrangler'
 import { bindingOf } from '../src/db/database.ts'
 import { temporaryFolder } from '../tools/command-line.ts'
 import { type Deployment, getConfigFile, ROOT, readConfiguration, runWrangler } from '../tools/wrangler.ts'
-import { migrationNames } from './backups/backup-file.ts'
 import { databaseConfiguration, deployedCommandDatabase, requireDeployedDatabase } from './database.ts'
 import { deployedIds, listDatabases } from './databases.ts'
 import {
@@ -26,7 +25,7 @@ import {
   subdomainOf,
   UPLOAD,
 } from './deploy-steps.ts'
-import { appliedMigrations } from './migrations.ts'
+import { appliedMigrations, migrationNames } from './migrations.ts'
 
 const DEPLOY = 'Run npm run deploy.'
 const TIMEOUT_MS = 10_000

@@ -1,12 +1,33 @@
-/** Applies the migrations to a database, each in a transaction with its record, as wrangler does. */
+/** The migrations of this version, and how they are applied. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMissingTable } from '../src/db/failures.ts'
-import { MIGRATIONS_TABLE, migrationNames, readMigration } from './backups/backup-file.ts'
+import { ROOT } from '../tools/wrangler.ts'
 import type { CommandDatabase } from './database.ts'
+
+/** The migrations of this version, in order. */
+export function migrationNames(): string[] {
+  return readdirSync(join(ROOT, 'migrations'))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+}
+
+export function readMigration(name: string): string {
+  return readFileSync(join(ROOT, 'migrations', name), 'utf8')
+}
+
+/** The table that wrangler creates when it applies migrations. */
+export const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
 
 /** Between two statements of a migration. */
 const BREAKPOINT = '--> statement-breakpoint'
 
-/** Another process may do the same at once. @returns the names of the migrations that the database lacked. */
+/**
+ * Applies the missing migrations, each in a transaction with its record, as wrangler does. Another process may do the same
+ * at once.
+ * @returns the names of the migrations that the database lacked.
+ */
 export async function migrate(database: CommandDatabase): Promise<string[]> {
   const applied = await appliedMigrations(database)
   if (!applied) await database.batch([{ sql: MIGRATIONS_TABLE.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS') }])

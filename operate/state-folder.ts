@@ -6,8 +6,9 @@ import { existsSync, globSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { stateFolder, type Target } from '../tools/wrangler.ts'
-import { migrationNames, tableNames } from './backups/backup-file.ts'
+import { tableNames } from './backups/backup-file.ts'
 import { existingDatabaseFile, LOCK_TIMEOUT_MS, localDatabaseFile } from './database.ts'
+import { migrationNames } from './migrations.ts'
 
 /**
  * SQLITE_CORRUPT, SQLITE_CANTOPEN and SQLITE_NOTADB. A lock, or a journal of a server that was killed, is no

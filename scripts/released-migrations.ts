@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrationNames, readMigration } from '../operate/backups/backup-file.ts'
+import { migrationNames, readMigration } from '../operate/migrations.ts'
 import { ROOT } from '../tools/wrangler.ts'
 
 /** The SHA-256 of each released migration. Before the first release, the file does not exist. */

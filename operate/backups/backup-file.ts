@@ -1,10 +1,10 @@
 /**
  * A backup is a SQLite database in its own file. It is verified after it was written, and before it is restored.
  */
-import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ROOT } from '../../tools/wrangler.ts'
+import { MIGRATIONS_TABLE, migrationNames, readMigration } from '../migrations.ts'
 import { MOVE_TRIGGERS } from '../move-guard.ts'
 import { loadDump } from './sql-dump.ts'
 
@@ -105,10 +105,6 @@ function appliedMigrations(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name))
 }
 
-/** The table that wrangler creates when it applies migrations. */
-export const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
-  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
-
 /** The schema that results from the migrations. */
 function schemaAfter(migrations: readonly string[]): Map<string, string> {
   const database = new DatabaseSync(':memory:')
@@ -180,17 +176,6 @@ export function stripCopy(database: DatabaseSync): void {
     .prepare(`SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" LIKE '\\_cf\\_%' ESCAPE '\\'`)
     .all()
   for (const { name } of tables) database.exec(`DROP TABLE "${name}"`)
-}
-
-/** The migrations of this version, in order. */
-export function migrationNames(): string[] {
-  return readdirSync(join(ROOT, 'migrations'))
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-}
-
-export function readMigration(name: string): string {
-  return readFileSync(join(ROOT, 'migrations', name), 'utf8')
 }
 
 function isSqliteFile(file: string): boolean {

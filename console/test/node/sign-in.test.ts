@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { localDatabaseFile, openLocalFile } from '../../../operate/database.ts'
 import { EXAMPLE_IDS } from '../../../src/http/example-ids.ts'
 import type { SignInProblem } from '../../src/providers/problem.ts'
-import type { SignInWays } from '../../web/src/sign-in/ways.ts'
+import type { SignInWays } from '../../web/src/sign-in-ways.ts'
 import { senderOf } from '../browser/people.ts'
 import { type Console, startConsole } from '../console.ts'
 import {

@@ -1,7 +1,7 @@
 /** Sign-in and sign-out. The Worker keeps the token of the session in a cookie that no script can read. */
 import { dropDrafts } from './drafts.ts'
 import { currentPerson, whileSigningOut } from './session-end.ts'
-import type { SignInWays } from './sign-in/ways.ts'
+import type { SignInWays } from './sign-in-ways.ts'
 
 /** @throws what the service says of the API key. */
 export async function signIn(apiKey: string): Promise<void> {

@@ -8,11 +8,12 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { ShowMore } from '../components/table.tsx'
 import { useNow } from '../components/time.tsx'
+import type { Event } from '../events.ts'
 import { useGrowing } from '../lists.ts'
 import { useName, useNames } from '../names.ts'
 import { DAY_MS, toClock, toExact } from '../time.ts'
 import styles from './activity.module.css'
-import { type Event, eventsQuery, MAX_KEPT, timesOf } from './data.ts'
+import { eventsQuery, MAX_KEPT, timesOf } from './data.ts'
 import { addressOf, nameOf, predicateOf, RESOURCES, typesOf } from './words.ts'
 
 export const Route = createLazyRoute('/app/activity')({ component: Activity })

@@ -1,9 +1,8 @@
 /** What the pages ask the API about events. */
-import type { components } from '../../../../client/src/api.ts'
 import { type Query, workspace } from '../api.ts'
+import type { Event } from '../events.ts'
 import { type Grown, growingQuery, readNew } from '../lists.ts'
 
-export type Event = components['schemas']['Event']
 type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId' | 'since' | 'until'>
 export type EventFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
 
@@ -35,27 +34,6 @@ export const eventsQuery = (filters: EventFilters, isRestricted: boolean) => {
 }
 
 const FEED_PAGE = 1000
-const MAX_FEED_PAGES = 10
-
-/**
- * The latest of all events, for what other pages say of who did something. A session that is restricted to projects
- * may not read them.
- * @param isEnough is asked after each page, with all events so far.
- */
-export async function latestEvents(
-  filters: Query<'listAuditEvents'>,
-  isEnough: (events: readonly Event[]) => boolean = () => false,
-): Promise<readonly Event[]> {
-  const events: Event[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < MAX_FEED_PAGES; pages++) {
-    const page = await workspace.auditEvents.list({ ...filters, limit: FEED_PAGE, cursor }).page()
-    events.push(...page.items)
-    if (isEnough(events) || page.nextCursor === null) break
-    cursor = page.nextCursor
-  }
-  return events
-}
 
 /** How many events of the feed are kept. */
 export const MAX_KEPT = 500

@@ -2,8 +2,8 @@
 import { defaultStringifySearch as stringifySearch } from '@tanstack/react-router'
 import { PREDICATES } from '../../../../src/contracts.ts'
 import { DELETED_KINDS } from '../deleted/kinds.ts'
+import type { Event } from '../events.ts'
 import { visible } from '../visible.ts'
-import type { Event } from './data.ts'
 
 /** What the actor did, before and after the name of the resource. */
 export function predicateOf(type: Event['type']): readonly [before: string, after?: string] {

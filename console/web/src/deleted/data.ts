@@ -1,7 +1,7 @@
 /** What the pages ask the API about deletions, and how they undo them. */
 import type { components } from '../../../../client/src/api.ts'
-import { latestEvents } from '../activity/data.ts'
 import { type Query, refresh, useCan, useMe, workspace } from '../api.ts'
+import { latestEvents } from '../events.ts'
 import { growingQuery, listQuery } from '../lists.ts'
 import { STALE } from '../live.ts'
 import { type MessageAction, showError, showMessage } from '../messages.ts'

@@ -4,11 +4,11 @@ import { useEffect } from 'react'
 import { ErrorNote } from '../components/note.tsx'
 import { queryClient } from '../connection.ts'
 import { rememberOrganization } from '../session.ts'
+import type { SignInWays } from '../sign-in-ways.ts'
 import { KeyForm } from './key-form.tsx'
 import { forgetProblem, lastEnd, lastProblem } from './problem.ts'
 import { ProblemNote } from './problem-note.tsx'
 import styles from './sign-in.module.css'
-import type { SignInWays } from './ways.ts'
 
 export const Route = createLazyRoute('/sign-in')({ component: AnyOrganization })
 

@@ -1,8 +1,8 @@
 /** What the pages ask the API about environment variables. It never returns a value. */
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { type Event, latestEvents } from '../activity/data.ts'
 import { workspace } from '../api.ts'
+import { type Event, latestEvents } from '../events.ts'
 import { listQuery } from '../lists.ts'
 
 export type Variable = components['schemas']['EnvironmentVariable']

@@ -1,4 +1,4 @@
-/** How people can sign in. */
+/** How people can sign in, as the console Worker says it. Without an import, because tests on Node read it too. */
 export interface SignInWays {
   readonly providers: readonly { readonly id: string; readonly name: string; readonly issuer: string }[]
   readonly hasApiKeys: boolean
