@@ -12,8 +12,6 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 const JSON_TYPE = 'application/json'
 
 interface Schema {
-  readonly pattern?: string
-  readonly enum?: readonly string[]
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
@@ -21,7 +19,6 @@ interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
-  readonly schema: Schema
 }
 
 interface Operation {
@@ -57,7 +54,7 @@ export async function writeTypes(): Promise<void> {
 async function describeTypes(document: string): Promise<string> {
   const named = (...names: string[]) =>
     factory.createUnionTypeNode(names.map((name) => factory.createTypeReferenceNode(name)))
-  const types = await openapiTS(JSON.parse(document, withValues), {
+  const types = await openapiTS(JSON.parse(document, withNumbers), {
     transform: ({ format }, { path = '' }) => {
       // The content of an upload. What a response contains depends on the option `parseAs` of the call.
       if (format === 'binary' && path.includes('/requestBody/')) return named('Blob', 'ArrayBuffer', 'Uint8Array')
@@ -67,14 +64,10 @@ async function describeTypes(document: string): Promise<string> {
   return astToString(types)
 }
 
-/** For `JSON.parse`: in a URL all values are text, which the client makes of numbers and booleans. */
-function withValues(_: string, value: unknown): unknown {
-  const { name, in: place, schema } = (value ?? {}) as Partial<Parameter>
-  if (place === undefined || schema === undefined) return value
-  if (schema.enum?.join() === 'true,false') return { ...(value as object), schema: { type: 'boolean' } }
-  // A cursor is opaque, also if it is a number.
-  const isNumber = schema.pattern === '^\\d+$' && name !== 'cursor'
-  return isNumber ? { ...(value as object), schema: { type: 'number' } } : value
+/** For `JSON.parse`: every `limit` is a number, also the one whose specification has digits. */
+function withNumbers(_: string, value: unknown): unknown {
+  const { name, in: place } = (value ?? {}) as Partial<Parameter>
+  return name === 'limit' && place === 'query' ? { ...(value as object), schema: { type: 'number' } } : value
 }
 
 function describeResources(document: Document): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import * as z from 'zod/mini'
 import { createApp } from '../src/app.ts'
 import { honoPath } from '../src/http/mount.ts'
 import { loadOperations } from '../src/operations.ts'
@@ -29,6 +30,9 @@ interface Schema {
   readonly format?: string
   readonly pattern?: string
   readonly enum?: readonly string[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
   readonly minLength?: number
   readonly maxLength?: number
   readonly properties?: Readonly<Record<string, Schema>>
@@ -509,6 +513,50 @@ describe('the limits of the specification', () => {
     for (const wrong of ['\0', 'a\0b', ...(pattern ? ['1A', 'A-B', 'A\n', 'É'] : [])]) {
       expect([wrong, await statusOf(wrong)]).toEqual([wrong, 400])
     }
+  })
+})
+
+describe('the numbers and booleans of paths and queries', () => {
+  const inUrls = operations.flatMap(({ contract: { operationId, params, query } }) => {
+    const shape: Record<string, z.core.$ZodType> = { ...params.shape, ...query?.shape }
+    return (operationOf(operationId).parameters ?? []).flatMap(({ name, schema }) =>
+      shape[name] ? [{ operationId, name, schema, field: shape[name] }] : [],
+    )
+  })
+  const typed = inUrls.filter(({ schema }) => schema.type !== 'string')
+
+  it('have these types', () => {
+    const schemas = new Map(typed.map(({ name, schema }) => [name, schema]))
+    expect(Object.fromEntries(schemas)).toEqual({
+      count: { type: 'integer', minimum: 1, maximum: 100, default: 5 },
+      descendants: { type: 'boolean', default: false },
+      enabled: { type: 'boolean' },
+      limit: { type: 'integer', minimum: 1, default: 50 },
+      version: { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 },
+    })
+    const inText = inUrls.filter(({ schema }) => schema.pattern === '^\\d+$' || schema.enum?.includes('true'))
+    expect(inText.map(({ operationId, name }) => [operationId, name])).toEqual([
+      ['listSessionFiles', 'limit'],
+      ['listSkillVersions', 'cursor'],
+    ])
+  })
+
+  it.each(typed)('are what the service accepts: $operationId, $name', ({ schema, field }) => {
+    const { type, minimum = 0, maximum } = schema
+    const accepts = (value: unknown) => z.safeParse(field, value).success
+    const [right, wrong] =
+      type === 'boolean'
+        ? [
+            [false, true],
+            [0, 'yes'],
+          ]
+        : [
+            [minimum, maximum ?? 1e6],
+            [minimum - 1, 'ten', 1.5, ...(maximum === undefined ? [] : [maximum + 1])],
+          ]
+    for (const value of right) expect([value, accepts(String(value))]).toEqual([value, true])
+    for (const value of wrong) expect([value, accepts(String(value))]).toEqual([value, false])
+    if (schema.default !== undefined) expect(z.parse(field, undefined)).toBe(String(schema.default))
   })
 })
 

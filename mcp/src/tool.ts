@@ -150,13 +150,14 @@ function jsonSchemaOf(schemas: readonly z.ZodMiniObject[]): ListedTool['inputSch
 
 type Properties = NonNullable<ListedTool['inputSchema']['properties']>
 
-/** The digits of a number in the query, which is a number here. */
+/** The pattern of a number that the OpenAPI document describes as text. A tool takes a number. */
 const DIGITS = '^\\d+$'
 
 /** Left out, because the API says it of a wrong value, and a model reads the list before each task. */
 const LEFT_OUT = [
   '$schema',
   'additionalProperties',
+  'component',
   'example',
   'id',
   'maxItems',

@@ -18,7 +18,6 @@ const config = await createConfig({
   extends: ['recommended-strict'],
   rules: {
     'array-parameter-serialization': 'error',
-    'boolean-parameter-prefixes': 'error',
     'component-name-unique': 'error',
     'no-http-verbs-in-paths': 'error',
     'operation-description': 'error',

@@ -11,9 +11,9 @@ const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 /** The registry from which the OpenAPI document describes a schema. */
 export const docs = z.globalRegistry
 
-interface Documentation {
+interface Documentation<Value = string> {
   readonly description?: string
-  readonly example?: string
+  readonly example?: Value
 }
 
 /** A check that finds the first problem of a value. After a problem, no further check of the value runs. */
@@ -55,14 +55,28 @@ export function parameter(...checks: readonly StringCheck[]) {
 
 const DIGITS = /^\d+$/
 
-/** A whole number in the query. */
-export function wholeNumber(min: number, max = Number.POSITIVE_INFINITY) {
+/** A whole number in the path or the query, which the OpenAPI document describes as text. */
+export function digits(min: number, max = Number.POSITIVE_INFINITY) {
   const allowed = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`
   return parameter(
     rule((digits: string) => DIGITS.test(digits), 'is not a whole number', allowed),
     rule((digits: string) => Number(digits) >= min, 'is too small', allowed),
     rule((digits: string) => Number(digits) <= max, 'is too large', allowed),
   ).register(docs, { pattern: DIGITS.source })
+}
+
+/** A whole number in the path or the query, which the OpenAPI document describes as a number. */
+export function wholeNumber(min: number, max?: number, documentation: Documentation<number> = {}) {
+  const maximum = max !== undefined && { maximum: max }
+  return digits(min, max).register(docs, { type: 'integer', minimum: min, ...maximum, ...documentation })
+}
+
+/** What the OpenAPI document says of a boolean in the query, instead of the texts that it has there. */
+const FLAG = { type: 'boolean', enum: undefined }
+
+/** A boolean in the query. */
+export function flag() {
+  return z.enum(['true', 'false']).register(docs, FLAG)
 }
 
 function lengthOfText(min: number, max: number, { example }: Documentation): string {

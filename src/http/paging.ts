@@ -1,16 +1,20 @@
 /** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the response. */
 import * as z from 'zod/mini'
 import type { Examined } from '../db/examined.ts'
-import { docs, text, wholeNumber } from './fields.ts'
+import { digits, docs, text, wholeNumber } from './fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1000
+
+const LIMIT = `The maximum number of items on the page, at least 1. A number above ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}.`
 
 /** The query parameters of a list. @param cursor the schema of the property that the list is sorted by. */
 export function pageQuery(cursor: z.ZodMiniType<string, string>) {
   return {
     limit: z._default(wholeNumber(1), String(DEFAULT_PAGE_SIZE)).register(docs, {
-      description: `The maximum number of items on the page, at least 1. A number above ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}.`,
+      description: LIMIT,
+      default: DEFAULT_PAGE_SIZE,
+      component: 'pageLimit',
     }),
     cursor: z.optional(cursor).register(docs, {
       description: 'The `nextCursor` of the previous page.',
@@ -19,6 +23,11 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
     }),
   }
 }
+
+/** The `limit` of a list whose specification has text of digits. */
+export const limitInDigits = z
+  ._default(digits(1), String(DEFAULT_PAGE_SIZE))
+  .register(docs, { description: LIMIT, component: 'limit' })
 
 /** The query parameter that searches a list. @param what is searched, such as "name". */
 export function searchQuery(what: string) {

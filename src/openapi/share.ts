@@ -17,7 +17,8 @@ export function commonVariants(all: readonly { readonly name: string; readonly v
 interface Parameter {
   readonly in: string
   readonly name: string
-  readonly schema: { description?: string | undefined; example?: unknown }
+  /** With the name of its component, if that is not the name of the parameter. */
+  readonly schema: { description?: string | undefined; example?: unknown; component?: string }
   description?: string | undefined
   example?: unknown
 }
@@ -44,7 +45,13 @@ export function shareVariants(document: ReturnType<typeof createDocument>) {
   }
   const parameters = shareVariantsOf(
     'parameters',
-    lists.flatMap((list) => list.map((value, key) => ({ name: value.name, value, holder: list, key }))),
+    lists.flatMap((list) =>
+      list.map((value, key) => {
+        const { component, ...schema } = value.schema
+        const isNamed = component !== undefined
+        return { name: component ?? value.name, isNamed, value: { ...value, schema }, holder: list, key }
+      }),
+    ),
   )
   const headers = shareVariantsOf(
     'headers',
@@ -65,6 +72,8 @@ export function shareVariants(document: ReturnType<typeof createDocument>) {
 
 interface Use {
   readonly name: string
+  /** True if the contract names the component, which then exists even if only one operation has it. */
+  readonly isNamed?: boolean
   readonly value: object
   readonly holder: object
   readonly key: string | number
@@ -73,6 +82,7 @@ interface Use {
 /** @returns what the references refer to. */
 function shareVariantsOf(kind: 'parameters' | 'headers', uses: readonly Use[]) {
   const common = commonVariants(uses.map(({ name, value }) => ({ name, variant: JSON.stringify(value) })))
+  for (const { name, isNamed, value } of uses) if (isNamed) common.set(name, JSON.stringify(value))
   for (const { name, value, holder, key } of uses) {
     if (common.get(name) !== JSON.stringify(value)) continue
     Object.assign(holder, { [key]: { $ref: `#/components/${kind}/${name}` } })

@@ -688,11 +688,27 @@ describe('the list of tools', () => {
     expect(tools.slice(0, 3).map(({ title }) => title)).toEqual(['Who am I', 'Find', 'List skills'])
   })
 
-  it('has numbers where the query of the API has digits', async () => {
-    const { tools } = await (await connectNew(demo.apiKey)).listTools()
-    const schema = tools.find(({ name }) => name === 'preview_schedule')?.inputSchema
-    expect(schema?.required).toEqual(['cron'])
-    expect(schema?.properties?.count).toMatchObject({ type: 'integer', default: 5 })
+  it('has the numbers and booleans of queries, which may be sent as text, too', async () => {
+    const client = await connectNew(demo.apiKey)
+    const { tools } = await client.listTools()
+    const schemaOf = (tool: string) => tools.find(({ name }) => name === tool)?.inputSchema
+    expect(schemaOf('preview_schedule')?.required).toEqual(['cron'])
+    expect(schemaOf('preview_schedule')?.properties?.count).toEqual({
+      type: 'integer',
+      default: 5,
+      description: 'The number of times, up to 100.',
+    })
+    expect(schemaOf('list_schedules')?.properties?.enabled).toEqual({
+      type: 'boolean',
+      description: '`false`: the paused schedules.',
+    })
+    for (const tool of ['list_session_files', 'list_schedules']) {
+      expect(schemaOf(tool)?.properties?.limit).toEqual({ type: 'integer', default: 50 })
+    }
+    const input = { limit: 1, enabled: true }
+    const { structuredContent } = await call(client, 'list_schedules', input)
+    const sentAsText = await call(client, 'list_schedules', { limit: '1', enabled: 'true' })
+    expect(sentAsText.structuredContent).toEqual(structuredContent)
   })
 })
 

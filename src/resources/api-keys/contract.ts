@@ -13,6 +13,7 @@ import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
   docs,
   externalId,
+  flag,
   instant,
   integer,
   isUnique,
@@ -276,11 +277,12 @@ export const deleteApiKeyContract = {
   scope: 'api-keys:write',
   params,
   query: z.object({
-    descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
+    descendants: z._default(flag(), 'false').register(docs, {
+      default: false,
       description:
         'If true, also revokes the keys that were created with the key, the keys created with those, and so on. The ' +
         'successor of a key counts as created with the key that sent the rotation. The sign-in rules and roles that these keys made end too, with the keys of the people whom they admitted. With true, the key itself may already be revoked.',
-      example: 'true',
+      example: true,
     }),
   }),
   success: {

@@ -4,7 +4,7 @@ import { projectArchived, projectForbidden, quotaExceeded, sessionNotFound } fro
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
-import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
+import { limitInDigits, pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { cursorMismatch, sessionDeleted, sessionFileNotFound, sessionRequired, uploadExpired } from './failures.ts'
 
@@ -57,7 +57,7 @@ export const listSessionFilesContract = {
     'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
   params: z.object({ sessionId: uuid('The session.', EXAMPLE_IDS.sessionId) }),
-  query: z.object(pageQuery(uuid())),
+  query: z.object({ ...pageQuery(uuid()), limit: limitInDigits }),
   success: {
     status: 200,
     description: 'A page of files.',

@@ -6,6 +6,7 @@ import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
   boundedString,
   check,
+  digits,
   docs,
   ENTITY_TAG,
   idempotencyKey,
@@ -279,8 +280,7 @@ export const updateSkillContract = {
   failures: [skillNotFound, skillNameTaken, quotaExceeded, uploadExpired, etagMismatch],
 } as const satisfies Contract
 
-const versionNumber = (description: string) =>
-  wholeNumber(1, MAX_VERSION).register(docs, { description, pattern: '^\\d+$', example: '2' })
+const versionNumber = (description: string) => wholeNumber(1, MAX_VERSION, { description, example: 2 })
 
 const versionSummary = {
   version: z.int().register(docs, { description: 'From 1, without gaps when it is made.' }),
@@ -344,7 +344,7 @@ export const listSkillVersionsContract = {
     'a new one removes the oldest that is neither current nor named by a feed.',
   scope: 'skills:read',
   params: ofSkill,
-  query: z.object(pageQuery(versionNumber('The `nextCursor` of the previous page.'))),
+  query: z.object(pageQuery(digits(1, MAX_VERSION))),
   success: {
     status: 200,
     description: 'A page of versions.',

@@ -21,6 +21,7 @@ import {
   check,
   docs,
   ENTITY_TAG,
+  flag,
   idempotencyKey,
   ifMatch,
   instant,
@@ -526,9 +527,7 @@ export const listSchedulesContract = {
   scope: 'schedules:read',
   params: z.object({}),
   query: z.object({
-    enabled: z
-      .optional(z.enum(['true', 'false']))
-      .register(docs, { description: '`false`: the paused schedules.', example: 'true' }),
+    enabled: z.optional(flag()).register(docs, { description: '`false`: the paused schedules.', example: true }),
     parentType: z
       .optional(z.enum(['project', 'agent']))
       .register(docs, { description: 'Of projects, or of agents.', example: 'project' }),
@@ -611,7 +610,7 @@ export const previewScheduleContract = {
       }),
     count: z
       ._default(wholeNumber(1, MAX_PREVIEW), '5')
-      .register(docs, { description: `The number of times, up to ${MAX_PREVIEW}.`, example: '5' }),
+      .register(docs, { description: `The number of times, up to ${MAX_PREVIEW}.`, default: 5, example: 5 }),
   }),
   success: {
     status: 200,
