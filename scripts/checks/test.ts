@@ -6,6 +6,7 @@ import { join, relative } from 'node:path'
 import { describeScript, parsed } from '../../tools/command-line.ts'
 import { ROOT } from '../../tools/wrangler.ts'
 import { type Cost, costsOf, costTable, LIMITS, processorSeconds, SLOW_LIMITS } from './processor-time.ts'
+import { unseenFailures } from './unseen-failures.ts'
 
 const { slow: isSlow, long: isLong } = parsed(
   describeScript(
@@ -51,7 +52,15 @@ if (isLong) {
   // A fifth of the tests in workerd once more; `npm run test:long` runs all of them.
   const shard = `${1 + (new Date().getDate() % 5)}/5`
   run('tests with three databases', THREE_DATABASES, '--project', 'workerd', '--shard', shard)
-} else run('tests', environment, ...ALL, '--tags-filter', '!slow')
+} else {
+  const seen = join(folder, 'seen-failures')
+  run('tests', { ...environment, SEEN_FAILURES: seen }, ...ALL, '--tags-filter', '!slow')
+  const unseen = await unseenFailures(existsSync(seen) ? readFileSync(seen, 'utf8') : '')
+  if (unseen.length > 0) {
+    console.log(`No test has seen these failures, which contracts list:\n${unseen.join('\n')}`)
+    failed.push('failures that no test has seen')
+  }
+}
 
 rmSync(folder, { recursive: true })
 if (processorSeconds() !== undefined && !isLong) {

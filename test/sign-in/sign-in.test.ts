@@ -268,6 +268,7 @@ describe('the maker of a rule or a role', () => {
       ['PATCH', `${RULES}/${id}`, { role: 'viewer' }],
       ['DELETE', `${RULES}/${id}`, undefined],
       ['PATCH', `${IDENTITIES}/${await workspace.addIdentity()}`, { blocked: true }],
+      ['DELETE', `${IDENTITIES}/${await workspace.addIdentity()}`, undefined],
     ] as const) {
       const { headers } = await request(method, path, { key: rotated.token, ...(json && { json }) })
       expect(headers.get('Error-Code')).toBe('api_key_rotated')

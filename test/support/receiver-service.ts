@@ -2,6 +2,7 @@
  * The internet of the tests, in Node: receivers at `https://hooks.example.com/{box}`, of which each remembers
  * what it was sent and answers as it was told to at `https://control.example.com/{box}`.
  */
+import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Answer, Received } from './receiver.ts'
 
@@ -12,10 +13,17 @@ interface Box {
   readonly waiting: (() => void)[]
 }
 
+/** What the tests have seen is told here, and appended to the file that the variable of this name names. */
+const SEEN_FAILURES = 'seen-failures.example.com'
+
 const boxes = new Map<string, Box>()
 
 export async function receiverService(request: Request): Promise<Response> {
   const { hostname, pathname } = new URL(request.url)
+  if (hostname === SEEN_FAILURES) {
+    if (process.env.SEEN_FAILURES) appendFileSync(process.env.SEEN_FAILURES, await request.text())
+    return new Response()
+  }
   const box = boxes.get(pathname) ?? { answers: [200], received: [], waiting: [] }
   boxes.set(pathname, box)
   if (hostname === 'control.example.com') {

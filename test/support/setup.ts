@@ -5,8 +5,9 @@
 import { applyD1Migrations } from 'cloudflare:test'
 import { env as bindings } from 'cloudflare:workers'
 import * as fc from 'fast-check'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { databaseNumbers, requireDatabase } from '../../src/db/database.ts'
+import { seenFailures } from './document.ts'
 import { drawDatabase, env } from './env.ts'
 import { emptyStores } from './stores.ts'
 
@@ -16,3 +17,8 @@ for (const number of databaseNumbers(bindings)) {
   await applyD1Migrations(requireDatabase(bindings, number), env.MIGRATIONS)
 }
 await emptyStores()
+
+afterAll(async () => {
+  await fetch('https://seen-failures.example.com', { method: 'POST', body: [...seenFailures, ''].join('\n') })
+  seenFailures.clear()
+})

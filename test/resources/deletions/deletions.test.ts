@@ -121,18 +121,21 @@ describe('a restoration', () => {
     for (const path of children) expect((await send('GET', path)).status).toBe(200)
   })
 
-  it('of a schedule is refused if its project has the most schedules allowed', async () => {
-    const { workspace, remove, restore } = await withWorkspace()
-    const projectId = await workspace.addProject()
-    const id = await remove(`/v1/projects/${projectId}/schedules/${await workspace.addSchedule('project', projectId)}`)
-    await workspace.addSchedule('project', projectId)
-    const refused = await restore(id, { environment: { SCHEDULE_LIMIT: '1' } })
-    expect([refused.status, refused.body.error]).toEqual([
-      409,
-      'The project has reached the limit of schedules: 1. Delete one first.',
-    ])
-    expect((await restore(id, { environment: { SCHEDULE_LIMIT: '2' } })).status).toBe(200)
-  })
+  it.each(['project', 'agent'] as const)(
+    'of a schedule is refused if its %s has the most schedules allowed',
+    async (type) => {
+      const { workspace, remove, restore } = await withWorkspace()
+      const parentId = type === 'project' ? await workspace.addProject() : await workspace.addAgent()
+      const id = await remove(`/v1/${type}s/${parentId}/schedules/${await workspace.addSchedule(type, parentId)}`)
+      await workspace.addSchedule(type, parentId)
+      const refused = await restore(id, { environment: { SCHEDULE_LIMIT: '1' } })
+      expect([refused.status, refused.body.error]).toEqual([
+        409,
+        `The ${type} has reached the limit of schedules: 1. Delete one first.`,
+      ])
+      expect((await restore(id, { environment: { SCHEDULE_LIMIT: '2' } })).status).toBe(200)
+    },
+  )
 
   it('succeeds although the organization is over a quota', async () => {
     const { workspace, remove, restore } = await withWorkspace()
@@ -269,7 +272,13 @@ describe('the list', () => {
     expect(outcome(await restricted.restore(session))).toEqual([403, 'project_forbidden'])
     expect(outcome(await restricted.purge(session))).toEqual([403, 'project_forbidden'])
     const agent = await remove(`/v1/agents/${await workspace.addAgent()}`)
-    expect(outcome(await restricted.restore(agent))).toEqual([403, 'unrestricted_key_required'])
+    for (const refused of [
+      await restricted.send('GET', `/v1/deletions/${agent}`),
+      await restricted.restore(agent),
+      await restricted.purge(agent),
+    ]) {
+      expect(outcome(refused)).toEqual([403, 'unrestricted_key_required'])
+    }
     const project = (await restricted.list(`?projectId=${own}`)).find(
       (each: { resourceType: string }) => each.resourceType === 'project',
     )
