@@ -9,7 +9,7 @@ import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { queryClient } from '../connection.ts'
 import { showMessage } from '../messages.ts'
-import { labelOf, type Rule, rulesQuery, useMaySignIn } from '../people/sign-in-data.ts'
+import { labelOf, type Rule, rulesQuery, useMaySignIn } from '../sign-in-data.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
 import {
   type ApiKey,

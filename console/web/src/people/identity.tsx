@@ -11,8 +11,6 @@ import { Time } from '../components/time.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { showError, showMessage } from '../messages.ts'
-import styles from './people.module.css'
-import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import {
   type Access,
   type Identity,
@@ -25,7 +23,9 @@ import {
   shortIssuer,
   useIdentities,
   useMaySignIn,
-} from './sign-in-data.ts'
+} from '../sign-in-data.ts'
+import styles from './people.module.css'
+import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import { WhatEnds } from './what-ends.tsx'
 
 export function Identities({ userId }: { readonly userId: string }) {

@@ -13,9 +13,6 @@ import { Time } from '../components/time.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { showMessage } from '../messages.ts'
-import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
-import styles from './people.module.css'
-import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import {
   type Access,
   deleteInvitation,
@@ -25,7 +22,10 @@ import {
   refreshSignIn,
   shortIssuer,
   useMaySignIn,
-} from './sign-in-data.ts'
+} from '../sign-in-data.ts'
+import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
+import styles from './people.module.css'
+import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 
 /** Where the invited people sign in. */
 const useLink = () => `${location.origin}/sign-in/${useMe().organization.id}`

@@ -4,7 +4,7 @@ import { useId } from 'react'
 import { useMe } from '../api.ts'
 import { Field } from '../components/field.tsx'
 import { readSignInWays } from '../session.ts'
-import { rulesQuery } from './sign-in-data.ts'
+import { rulesQuery } from '../sign-in-data.ts'
 
 interface IssuerFieldProps {
   readonly value: string

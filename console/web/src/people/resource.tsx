@@ -10,6 +10,7 @@ import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { nameOf } from '../schedules/state.ts'
+import { useIdentities } from '../sign-in-data.ts'
 import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import {
@@ -25,7 +26,6 @@ import { Identities } from './identity.tsx'
 import type { Kind } from './kinds.ts'
 import { OwnPicture } from './own-picture.tsx'
 import styles from './people.module.css'
-import { useIdentities } from './sign-in-data.ts'
 
 export const Route = createLazyRoute('/app/people/$kind/$id')({ component: Resource })
 

@@ -6,8 +6,8 @@ import fieldStyles from '../components/field.module.css'
 import { Check } from '../components/field.tsx'
 import { ProjectsField } from '../components/project-choice.tsx'
 import { groupsOf, verbOf } from '../keys/purposes.ts'
+import type { Access, Role } from '../sign-in-data.ts'
 import styles from './people.module.css'
-import type { Access, Role } from './sign-in-data.ts'
 
 export const ROLE_WORDS: Readonly<Record<Role, { readonly name: string; readonly summary: string }>> = {
   viewer: { name: 'Viewer', summary: 'reads everything but the values of variables' },

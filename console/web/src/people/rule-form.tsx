@@ -10,8 +10,6 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
 import { showMessage } from '../messages.ts'
-import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
-import { AccessFields, problemOfAccess } from './roles.tsx'
 import {
   type Access,
   changeRule,
@@ -24,7 +22,9 @@ import {
   type RuleSettings,
   refreshSignIn,
   ruleQuery,
-} from './sign-in-data.ts'
+} from '../sign-in-data.ts'
+import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
+import { AccessFields, problemOfAccess } from './roles.tsx'
 import { WhatEnds } from './what-ends.tsx'
 
 /** What the fields contain. */

@@ -11,10 +11,6 @@ import { Cell, Row, Table } from '../components/table.tsx'
 import { hasDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { showMessage } from '../messages.ts'
-import { Invitations } from './invitations.tsx'
-import styles from './people.module.css'
-import { ROLE_WORDS, Roles } from './roles.tsx'
-import { draftOfRule, EditRule, NEW_RULE, NewRule } from './rule-form.tsx'
 import {
   deleteRule,
   type Identity,
@@ -26,7 +22,11 @@ import {
   shortIssuer,
   useIdentities,
   useMaySignIn,
-} from './sign-in-data.ts'
+} from '../sign-in-data.ts'
+import { Invitations } from './invitations.tsx'
+import styles from './people.module.css'
+import { ROLE_WORDS, Roles } from './roles.tsx'
+import { draftOfRule, EditRule, NEW_RULE, NewRule } from './rule-form.tsx'
 import { Tabs } from './tabs.tsx'
 import { TryOut } from './try-out.tsx'
 import { WhatEnds } from './what-ends.tsx'

@@ -1,9 +1,9 @@
 /** The views of the page People. */
 import { useNavigate } from '@tanstack/react-router'
+import { useMaySignIn } from '../sign-in-data.ts'
 import { WORDS } from './data.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import styles from './people.module.css'
-import { useMaySignIn } from './sign-in-data.ts'
 
 export function Tabs({ current }: { readonly current: Kind | 'sign-in' }) {
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Navigate } from '@tanstack/react-router'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
-import { identityQuery } from './sign-in-data.ts'
+import { identityQuery } from '../sign-in-data.ts'
 
 export const Route = createLazyRoute('/app/people/identities/$identityId')({ component: ToPerson })
 

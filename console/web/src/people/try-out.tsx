@@ -6,10 +6,10 @@ import { Field } from '../components/field.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
 import { Projects } from '../keys/keys.tsx'
+import { type Claims, labelOf, preview, type Rule } from '../sign-in-data.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS } from './roles.tsx'
-import { type Claims, labelOf, preview, type Rule } from './sign-in-data.ts'
 
 /** @throws if it is neither JSON nor lines such as "groups=admins". */
 function claimsOf(text: string): { claims: Claims; issuer?: string } {

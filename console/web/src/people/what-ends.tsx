@@ -1,6 +1,7 @@
 /** What a change ends, said before it is made. */
+
+import { type Identity, useIsOwn } from '../sign-in-data.ts'
 import styles from './people.module.css'
-import { type Identity, useIsOwn } from './sign-in-data.ts'
 
 const NAMED = 10
 

@@ -11,7 +11,7 @@ import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
 import { showMessage } from '../messages.ts'
 import { useNames } from '../names.ts'
-import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from './data.ts'
+import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from '../schedule-data.ts'
 import styles from './editor.module.css'
 import { NextTimes, OWN_ZONE, problemOf, ZONES } from './next-times.tsx'
 

@@ -16,8 +16,16 @@ import { hasDraft } from '../drafts.ts'
 import { showError, showMessage } from '../messages.ts'
 import { type RunFilters, runsQuery, useRefusal } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
+import {
+  change,
+  type Details,
+  type Place,
+  refreshSchedulesAndRuns,
+  remove,
+  runNow,
+  scheduleQuery,
+} from '../schedule-data.ts'
 import { toDate, toDuration } from '../time.ts'
-import { change, type Details, type Place, refreshSchedulesAndRuns, remove, runNow, scheduleQuery } from './data.ts'
 import { draftOfSchedule, EditSchedule } from './editor.tsx'
 import { NextTimes } from './next-times.tsx'
 import styles from './schedule.module.css'

@@ -1,8 +1,8 @@
 /** What the pages ask the API about people who sign in and the rules that admit them, and what they tell it to do. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { components } from '../../../../client/src/api.ts'
-import { refresh, useCan, useMe, workspace } from '../api.ts'
-import { listQuery } from '../lists.ts'
+import type { components } from '../../../client/src/api.ts'
+import { refresh, useCan, useMe, workspace } from './api.ts'
+import { listQuery } from './lists.ts'
 
 type Schemas = components['schemas']
 export type Identity = Schemas['Identity']

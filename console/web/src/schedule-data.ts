@@ -1,8 +1,8 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
 import { queryOptions } from '@tanstack/react-query'
-import type { components } from '../../../../client/src/api.ts'
-import { refresh, workspace } from '../api.ts'
-import { growingQuery } from '../lists.ts'
+import type { components } from '../../../client/src/api.ts'
+import { refresh, workspace } from './api.ts'
+import { growingQuery } from './lists.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
 export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
