@@ -2,12 +2,12 @@
 import completions, { ShellCompDirective } from '@bomb.sh/tab'
 import tab from '@bomb.sh/tab/commander'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import type { Command } from 'commander'
+import { Command } from 'commander'
 
 /** Adds the command. Its script calls the hidden command `workspace complete`. */
 export function addCompletion(program: CommandUnknownOpts): void {
   // The two packages declare the same class of commander, with other types of its options.
-  tab(program as unknown as Command, { completionCommandName: 'completion' })
+  if (program instanceof Command) tab(program, { completionCommandName: 'completion' })
   const command = program.commands.find((each) => each.name() === 'completion')
   const description = 'Prints a script that completes commands, options and files in a shell.'
   command?.description(description).configureHelp({ commandDescription: () => description })

@@ -11,18 +11,23 @@ const MIN_PREFIX_LENGTH = 4
 const MAX_CANDIDATES = 5
 const LATEST_RUNS = 1000
 
-interface Named {
+interface Identified {
   readonly id: string
-  readonly name?: string | null
+}
+
+interface Named extends Identified {
+  readonly name: string | null
   /** Shown instead of the name, where names are not enough to tell things apart. */
   readonly label?: string
 }
 
-/** What has an ID, and in most cases a name. */
 interface Kind<Item extends Named> {
   readonly noun: string
   /** @param options `query` leaves out other names, where the list can be searched. */
-  list(workspace: Workspace, options: { readonly query?: string }): AsyncIterable<Item> | Promise<readonly Item[]>
+  list(
+    workspace: Workspace,
+    options: { readonly query?: string },
+  ): AsyncIterable<Item> | Promise<AsyncIterable<Item> | readonly Item[]>
   /** Retrieves one, for kinds whose IDs may be any text. */
   retrieve?(workspace: Workspace, id: string): Promise<unknown>
   /** False: an ID is given whole. */
@@ -30,6 +35,11 @@ interface Kind<Item extends Named> {
 }
 
 const PAGE = { limit: 1000 }
+
+/** What has no name is found by its ID. */
+async function* nameless(items: AsyncIterable<Identified> | readonly Identified[]): AsyncIterable<Named> {
+  for await (const { id } of items) yield { id, name: null }
+}
 
 export const KINDS = {
   project: {
@@ -54,7 +64,7 @@ export const KINDS = {
   },
   apiKey: { noun: 'API key', list: ({ apiKeys }) => apiKeys.list(PAGE) },
   app: { noun: 'connected app', list: ({ apiKeys }) => apiKeys.list({ ...PAGE, kind: 'grant' }) },
-  signInRule: { noun: 'sign-in rule', list: ({ signInRules }) => signInRules.list() },
+  signInRule: { noun: 'sign-in rule', list: ({ signInRules }) => nameless(signInRules.list()) },
   invitation: {
     noun: 'open invitation',
     list: async ({ invitations }) => {
@@ -64,10 +74,10 @@ export const KINDS = {
   },
   skill: { noun: 'skill', list: ({ skills }, options) => skills.list({ ...PAGE, ...options }) },
   skillFeed: { noun: 'feed', list: ({ skillFeeds }) => skillFeeds.list(PAGE) },
-  eventEndpoint: { noun: 'event endpoint', list: ({ eventEndpoints }) => eventEndpoints.list() },
+  eventEndpoint: { noun: 'event endpoint', list: ({ eventEndpoints }) => nameless(eventEndpoints.list()) },
   run: {
     noun: 'run',
-    list: async ({ runs }) => (await runs.list({ limit: LATEST_RUNS }).page()).items,
+    list: async ({ runs }) => nameless((await runs.list({ limit: LATEST_RUNS }).page()).items),
   },
 } satisfies Record<string, Kind<Named>>
 
@@ -168,11 +178,11 @@ export async function scheduleOf(workspace: Workspace, text: string, { project, 
   const parentId = await resolve(workspace, kind, project ?? agent ?? '')
   const schedules = methodsOf(workspace, project !== undefined)
   if (isUuid(text)) return { schedules, parentId, id: text }
-  const { id } = await find(workspace, { noun: 'schedule', list: () => schedules.list(parentId, PAGE) }, text)
+  const { id } = await find<Named>(workspace, { noun: 'schedule', list: () => schedules.list(parentId, PAGE) }, text)
   return { schedules, parentId, id }
 }
 
-/** The methods of projects and of agents differ in the time zone only, which an agent's schedule does not have. */
+/** The methods of the schedules of projects, or of agents. */
 export function methodsOf({ projects, agents }: Workspace, isOfProject: boolean) {
-  return isOfProject ? projects.schedules : (agents.schedules as unknown as Workspace['projects']['schedules'])
+  return isOfProject ? projects.schedules : agents.schedules
 }

@@ -1,6 +1,6 @@
 /** `workspace projects`, `agents`, `sessions`, `pull-requests` and `users`: the resources of your platform. */
 import { v7 as newUuid } from 'uuid'
-import type { Call, Workspace } from '../../client/src/index.ts'
+import type { Call, components, Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { type Columns, outcomeLine, print, printList } from './output.ts'
 import { KINDS, resolve, resolveOption } from './resolve.ts'
@@ -9,68 +9,64 @@ import { time } from './times.ts'
 
 const ID = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'
 
-interface Resource {
-  readonly id: string
-  readonly name: string
-  readonly projectId?: string
-  readonly archivedAt?: string | null
-  readonly createdAt: string
-  readonly updatedAt: string
-}
+type Schemas = components['schemas']
 
-/** The methods of the client that all five have. */
-interface Methods {
-  list(options: object): AsyncIterable<Resource>
-  put(id: string, body: { name: string; projectId: string }): Call<Resource>
-  delete(id: string): Promise<{ readonly id: string }>
-}
+/** What all five have. */
+type Common = Pick<Schemas['User'], 'id' | 'name' | 'createdAt' | 'updatedAt'>
 
-interface ArchivableMethods extends Methods {
-  update(id: string, body: { archived: boolean }): Promise<Resource>
-}
-
-interface Facts {
+interface Facts<Resource extends Common> {
   /** The name of the command. */
   readonly name: string
   readonly kind: (typeof KINDS)['project' | 'agent' | 'session' | 'pullRequest' | 'user']
-  readonly methods: (workspace: Workspace) => Methods
-  readonly archivable?: (workspace: Workspace) => ArchivableMethods
-  readonly isOfProject?: true
+  readonly list: (
+    workspace: Workspace,
+    options: { readonly query?: string; readonly projectId?: string; readonly limit: number },
+  ) => AsyncIterable<Resource>
+  readonly put: (
+    workspace: Workspace,
+    id: string,
+    body: { readonly name: string; readonly projectId: string },
+  ) => Call<Resource>
+  readonly delete: (workspace: Workspace, id: string) => Promise<{ readonly id: string }>
+  /** The project of a resource that belongs to one. */
+  readonly projectOf?: (resource: Resource) => string
+  readonly archiving?: {
+    readonly update: (workspace: Workspace, id: string, body: { readonly archived: boolean }) => Promise<Resource>
+    readonly archivedAt: (resource: Resource) => string | null
+  }
   readonly exampleId: string
   readonly exampleName: string
   /** What goes with it, as the rest of a sentence. */
   readonly deletion: string
 }
 
-function resourceGroup(facts: Facts) {
-  const { name, kind, methods, archivable, isOfProject, exampleId, exampleName, deletion } = facts
+function resourceGroup<Resource extends Common>(facts: Facts<Resource>) {
+  const { name, kind, projectOf, archiving, exampleId, exampleName, deletion } = facts
   const { noun } = kind
   const example = 'retrieve' in kind ? exampleId : `"${exampleName}"`
-  const ofProject = isOfProject ? ' --project website' : ''
+  const ofProject = projectOf ? ' --project website' : ''
   const argument = ['<ids...>', `the ID of the ${noun}, its first characters, or the name`] as const
 
   const list = withLimit(
-    describe('list', `Lists ${noun}s${isOfProject ? ', the latest first' : ', sorted by ID'}.`, [
+    describe('list', `Lists ${noun}s${projectOf ? ', the latest first' : ', sorted by ID'}.`, [
       `${name} list`,
       `${name} list --query ${exampleName.split(' ')[0]?.toLowerCase()} -o wide`,
     ]).option('--query <text>', 'only those whose name contains this text'),
   )
-  if (isOfProject) list.option('--project <project>', 'only those of this project')
+  if (projectOf) list.option('--project <project>', 'only those of this project')
   list.action(async ({ query, ...output }) => {
     const workspace = connect()
     const { project } = output as { project?: string }
     const projectId = await resolveOption(workspace, KINDS.project, project)
-    const order = isOfProject && '-createdAt'
-    const options = { ...(query && { query }), ...(projectId && { projectId }), ...(order && { order }) }
-    const items = methods(workspace).list({ ...options, limit: pageSize(output.limit) })
+    const options = { ...(query && { query }), ...(projectId && { projectId }), limit: pageSize(output.limit) }
     const columns: Columns<Resource> = {
       ID: ({ id }) => id,
       NAME: ({ name }) => name,
-      ...(isOfProject && { PROJECT: ({ projectId }: Resource) => projectId }),
+      ...(projectOf && { PROJECT: projectOf }),
       CREATED: ({ createdAt }) => time(createdAt),
-      ...(archivable && { ARCHIVED: ({ archivedAt }: Resource) => time(archivedAt) }),
+      ...(archiving && { ARCHIVED: (resource: Resource) => time(archiving.archivedAt(resource)) }),
     }
-    await printList(output, items, columns, { UPDATED: ({ updatedAt }) => time(updatedAt) })
+    await printList(output, facts.list(workspace, options), columns, { UPDATED: ({ updatedAt }) => time(updatedAt) })
   })
 
   const put = withJson(
@@ -80,14 +76,14 @@ function resourceGroup(facts: Facts) {
       .argument('[id]', 'the ID; default: a new UUID')
       .requiredOption('--name <name>', 'the display name'),
   )
-  if (isOfProject) put.requiredOption('--project <project>', 'the project that it belongs to')
+  if (projectOf) put.requiredOption('--project <project>', 'the project that it belongs to')
   put.action(async (id = newUuid(), { name, ...output }) => {
     const workspace = connect()
     const { project } = output as { project?: string }
     const projectId = await resolveOption(workspace, KINDS.project, project)
-    // Those without a project refuse a projectId.
-    const body = { name, ...(projectId && { projectId }) } as { name: string; projectId: string }
-    const { data, response } = await methods(workspace).put(id, body).withResponse()
+    // Only what belongs to a project sends it, and requires the option.
+    const body = { name, projectId: projectId ?? '' }
+    const { data, response } = await facts.put(workspace, id, body).withResponse()
     const outcome = response.status === CREATED ? 'created' : 'updated'
     console.log(outcomeLine(output, outcome, data.id, `, ${data.name}`, data))
   })
@@ -97,7 +93,7 @@ function resourceGroup(facts: Facts) {
   ).action(async (texts, output) => {
     const workspace = connect()
     for (const id of await resolveAll(workspace, texts)) {
-      print(output, await methods(workspace).delete(id), `Deleted ${id}.`)
+      print(output, await facts.delete(workspace, id), `Deleted ${id}.`)
     }
   })
 
@@ -108,7 +104,7 @@ function resourceGroup(facts: Facts) {
     return ids
   }
 
-  const archive = (archived: boolean) =>
+  const archive = (archived: boolean, { update }: NonNullable<typeof archiving>) =>
     withJson(
       describe(
         archived ? 'archive' : 'unarchive',
@@ -118,30 +114,30 @@ function resourceGroup(facts: Facts) {
     ).action(async (texts, output) => {
       const workspace = connect()
       for (const id of await resolveAll(workspace, texts)) {
-        const updated = await archivable?.(workspace).update(id, { archived })
-        print(output, { ...updated }, `${archived ? 'Archived' : 'Unarchived'} ${id}.`)
+        print(output, await update(workspace, id, { archived }), `${archived ? 'Archived' : 'Unarchived'} ${id}.`)
       }
     })
 
-  const verbs = archivable ? 'Lists, creates, renames, archives and deletes' : 'Lists, creates, renames and deletes'
+  const verbs = archiving ? 'Lists, creates, renames, archives and deletes' : 'Lists, creates, renames and deletes'
   return group(
     name,
     `${verbs} ${noun}s.`,
     [`${name} list`, `${name} put ${exampleId} --name "${exampleName}"${ofProject}`],
-    [list, put, ...(archivable ? [archive(true), archive(false)] : []), remove],
+    [list, put, ...(archiving ? [archive(true, archiving), archive(false, archiving)] : []), remove],
   )
 }
-
-// The methods have narrower types: a session needs a project, and a project has none.
-const projectMethods = ({ projects }: Workspace) => projects as unknown as ArchivableMethods
-const agentMethods = ({ agents }: Workspace) => agents as unknown as ArchivableMethods
 
 export const resources = [
   resourceGroup({
     name: 'projects',
     kind: KINDS.project,
-    methods: projectMethods,
-    archivable: projectMethods,
+    list: ({ projects }, options) => projects.list(options),
+    put: ({ projects }, id, { name }) => projects.put(id, { name }),
+    delete: ({ projects }, id) => projects.delete(id),
+    archiving: {
+      update: ({ projects }, id, body) => projects.update(id, body),
+      archivedAt: ({ archivedAt }) => archivedAt,
+    },
     exampleId: 'website',
     exampleName: 'Website',
     deletion: ' with all that is in them',
@@ -149,8 +145,13 @@ export const resources = [
   resourceGroup({
     name: 'agents',
     kind: KINDS.agent,
-    methods: agentMethods,
-    archivable: agentMethods,
+    list: ({ agents }, options) => agents.list(options),
+    put: ({ agents }, id, { name }) => agents.put(id, { name }),
+    delete: ({ agents }, id) => agents.delete(id),
+    archiving: {
+      update: ({ agents }, id, body) => agents.update(id, body),
+      archivedAt: ({ archivedAt }) => archivedAt,
+    },
     exampleId: ID,
     exampleName: 'Reviewer',
     deletion: ' with their schedules',
@@ -158,8 +159,10 @@ export const resources = [
   resourceGroup({
     name: 'sessions',
     kind: KINDS.session,
-    methods: ({ sessions }) => sessions as unknown as Methods,
-    isOfProject: true,
+    list: ({ sessions }, options) => sessions.list({ ...options, order: '-createdAt' }),
+    put: ({ sessions }, id, body) => sessions.put(id, body),
+    delete: ({ sessions }, id) => sessions.delete(id),
+    projectOf: ({ projectId }) => projectId,
     exampleId: ID,
     exampleName: 'Rebuild the checkout',
     deletion: ' with their files',
@@ -167,8 +170,10 @@ export const resources = [
   resourceGroup({
     name: 'pull-requests',
     kind: KINDS.pullRequest,
-    methods: ({ pullRequests }) => pullRequests as unknown as Methods,
-    isOfProject: true,
+    list: ({ pullRequests }, options) => pullRequests.list({ ...options, order: '-createdAt' }),
+    put: ({ pullRequests }, id, body) => pullRequests.put(id, body),
+    delete: ({ pullRequests }, id) => pullRequests.delete(id),
+    projectOf: ({ projectId }) => projectId,
     exampleId: ID,
     exampleName: 'Accept Apple Pay',
     deletion: '',
@@ -176,7 +181,9 @@ export const resources = [
   resourceGroup({
     name: 'users',
     kind: KINDS.user,
-    methods: ({ users }) => users as unknown as Methods,
+    list: ({ users }, options) => users.list(options),
+    put: ({ users }, id, { name }) => users.put(id, { name }),
+    delete: ({ users }, id) => users.delete(id),
     exampleId: 'ada',
     exampleName: 'Ada Lovelace',
     deletion: ', and revokes the API keys that act as them',

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
-import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import { type Body, type components, type Data, type Workspace, WorkspaceError } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { countOf, startProgress } from '../../command-line/src/index.ts'
 import {
@@ -16,7 +16,15 @@ import {
 } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit, withTimes } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
-import { dryRunNote, type OutputOptions, outcomeLine, print, printList, printProperties } from './output.ts'
+import {
+  type Columns,
+  dryRunNote,
+  type OutputOptions,
+  outcomeLine,
+  print,
+  printList,
+  printProperties,
+} from './output.ts'
 import { isConfirmed } from './prompt.ts'
 import { AGENT, KINDS, methodsOf, PROJECT, resolve, SCHEDULE, scheduleOf } from './resolve.ts'
 import { CREATED, connect, pageSize } from './service.ts'
@@ -32,16 +40,13 @@ interface Declared {
   readonly file: string
   readonly ids: { readonly scheduleId: string; readonly projectId?: string; readonly agentId?: string }
   /** The body of the PUT. */
-  readonly settings: Readonly<Record<string, unknown>>
+  readonly settings: Settings
   /** The same, in the form in which the service returns it. */
-  readonly parsed: Readonly<Record<string, unknown>>
+  readonly parsed: Settings
 }
 
-/** What `apply` reads of a schedule. */
-interface State extends Readonly<Record<string, unknown>> {
-  readonly enabledAt: string | null
-  readonly pausedReason: string | null
-}
+type Settings = Body<'putProjectSchedule'> & Body<'putAgentSchedule'>
+type Details = Data<'retrieveProjectSchedule'> | Data<'retrieveAgentSchedule'>
 
 const apply = withJson(
   describe(
@@ -151,7 +156,8 @@ function readSchedule(folder: string, file: string): Declared {
     const inFile = text.replaceAll(/\b(project|agent)Id\b/g, '$1').replaceAll(/\bscheduleId\b/g, 'id')
     throw new Error(inFile.replaceAll(/(?<=^|\. )body(?= )/g, 'the file'))
   }
-  return { file, ids: params.parse(ids) as Declared['ids'], settings, parsed: body.parse(settings) }
+  // The schemas of the operation have checked it.
+  return { file, ids: params.parse(ids), settings: settings as Settings, parsed: body.parse(settings) as Settings }
 }
 
 function readYaml(file: string): Record<string, unknown> {
@@ -203,18 +209,17 @@ async function applyOne(
       throw error
     })
   if (dryRun) {
-    const outcome = !before ? 'to create' : isAsDeclared({ ...before.data }, parsed) ? 'unchanged' : 'to change'
+    const outcome = !before ? 'to create' : isAsDeclared(before.data, parsed) ? 'unchanged' : 'to change'
     return { outcome, pausedReason: before?.data.pausedReason }
   }
-  // They were parsed with the schema of the operation.
-  const { data, response } = await schedules.put(parentId, scheduleId, settings as never).withResponse()
+  const { data, response } = await schedules.put(parentId, scheduleId, settings).withResponse()
   const isEqual = response.headers.get('ETag') === before?.response.headers.get('ETag')
   const outcome = response.status === CREATED ? 'created' : isEqual ? 'unchanged' : 'changed'
   return { outcome, pausedReason: data.pausedReason }
 }
 
 /** Whether a PUT would change nothing. */
-function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>): boolean {
+function isAsDeclared(state: Details, declared: Settings): boolean {
   const { enabled = true, timezone, ...settings } = declared
   const defaults = {
     name: null,
@@ -225,11 +230,12 @@ function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>)
     maxRunSeconds: null,
     pauseAfterFailures: null,
     note: null,
-  }
-  const hasSameTimezone = timezone === undefined || timezone === state.timezone
+  } satisfies { readonly [Name in keyof Settings]?: unknown }
+  const current: Readonly<Record<string, unknown>> = { ...state }
+  const hasSameTimezone = timezone === undefined || timezone === timezoneOf(state)
   const isSameEnabled = enabled === (state.enabledAt !== null || state.pausedReason !== null)
   const wanted = Object.entries({ ...defaults, ...settings })
-  return hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
+  return hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(current[name], value))
 }
 
 const list = withLimit(
@@ -247,49 +253,35 @@ const list = withLimit(
   const limit = pageSize(output.limit)
   const schedules = project
     ? workspace.projects.schedules.list(await resolve(workspace, KINDS.project, project), { limit })
-    : agent
-      ? workspace.agents.schedules.list(await resolve(workspace, KINDS.agent, agent), { limit })
-      : workspace.schedules.list({ limit, ...(query && { query }) })
-  await printList<ListedSchedule>(
-    output,
-    schedules,
-    {
-      ID: ({ id }) => id,
-      NAME: ({ name }) => name,
-      FIRES: ({ cron, runAt }) => cron ?? time(runAt),
-      'NEXT RUN': (schedule) => (isPaused(schedule) ? 'paused' : time(schedule.nextRunAt)),
-      'LAST RUN': ({ lastRunAt }) => time(lastRunAt),
-      // Only the list of all schedules has it.
-      ...(!project && !agent && { OUTCOME: ({ lastOutcomes }: ListedSchedule) => lastOutcomes?.[0] }),
-    },
-    {
-      OF: parentOf,
-      TIMEZONE: ({ timezone = 'UTC' }) => timezone,
-      PAUSED: pauseOf,
-    },
-  )
+    : agent && workspace.agents.schedules.list(await resolve(workspace, KINDS.agent, agent), { limit })
+  if (schedules) return printList<ListedSchedule>(output, schedules, COLUMNS, WIDE_COLUMNS)
+  const all = workspace.schedules.list({ limit, ...(query && { query }) })
+  await printList(output, all, { ...COLUMNS, OUTCOME: ({ lastOutcomes }) => lastOutcomes[0] }, WIDE_COLUMNS)
 })
 
-/** What the lists have in common. */
-interface ListedSchedule {
-  readonly id: string
-  readonly name: string | null
-  readonly projectId?: string | null
-  readonly agentId?: string | null
-  readonly cron: string | null
-  readonly runAt: string | null
-  readonly timezone?: string
-  readonly nextRunAt: string | null
-  readonly lastRunAt: string | null
-  readonly enabledAt: string | null
-  readonly pausedReason: string | null
-  readonly lastOutcomes?: readonly string[]
-}
+type ListedSchedule =
+  | components['schemas']['ScheduleSummary']
+  | Data<'listProjectSchedules'>['items'][number]
+  | Data<'listAgentSchedules'>['items'][number]
 
-const parentOf = ({ projectId, agentId }: ListedSchedule) => (projectId ? `project ${projectId}` : `agent ${agentId}`)
+function parentOf(schedule: ListedSchedule): string {
+  if (!('projectId' in schedule)) return `agent ${schedule.agentId}`
+  const isOfAgent = 'agentId' in schedule && schedule.projectId === null
+  return isOfAgent ? `agent ${schedule.agentId}` : `project ${schedule.projectId}`
+}
+const timezoneOf = (schedule: ListedSchedule) => ('projectId' in schedule ? schedule.timezone : 'UTC')
 const isPaused = ({ enabledAt }: ListedSchedule) => enabledAt === null
 const pauseOf = ({ enabledAt, pausedReason }: ListedSchedule) =>
   pausedReason ?? (enabledAt === null ? 'by a request' : null)
+
+const COLUMNS: Columns<ListedSchedule> = {
+  ID: ({ id }) => id,
+  NAME: ({ name }) => name,
+  FIRES: ({ cron, runAt }) => cron ?? time(runAt),
+  'NEXT RUN': (schedule) => (isPaused(schedule) ? 'paused' : time(schedule.nextRunAt)),
+  'LAST RUN': ({ lastRunAt }) => time(lastRunAt),
+}
+const WIDE_COLUMNS: Columns<ListedSchedule> = { OF: parentOf, TIMEZONE: timezoneOf, PAUSED: pauseOf }
 
 /** For a command that works on one schedule. */
 function withSchedule<Options extends OptionValues>(command: Command<[], Options>) {
@@ -314,7 +306,7 @@ const show = withTimes(
     schedule: schedule.name ? `${schedule.name} (${schedule.id})` : schedule.id,
     of: parentOf(schedule),
     fires: schedule.cron ?? time(schedule.runAt),
-    'time zone': schedule.cron && (schedule.timezone ?? 'UTC'),
+    'time zone': schedule.cron && timezoneOf(schedule),
     'next run': time(schedule.nextRunAt),
     'last run': time(schedule.lastRunAt),
     paused: pauseOf(schedule),

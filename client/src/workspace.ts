@@ -36,29 +36,35 @@ const NOT_MODIFIED = 304
 
 class Client {
   readonly client: WorkspaceClient
-  readonly #options: WorkspaceOptions
 
   constructor(options: WorkspaceOptions) {
-    this.#options = options
     this.client = createWorkspaceClient(options.url, options.apiKey, retrying(options))
-    for (const [name, call] of Object.entries(CALLS)) this.#add(name.split('.'), call)
-    const { events } = this as unknown as Resources
+    const resources = resourcesOf(this.client, options)
+    const { events } = resources
     Object.assign(events, { follow: (options?: FollowOptions) => new Feed(events, options) })
-  }
-
-  #add(names: readonly string[], call: string): void {
-    const [method = '', path = '', ...flags] = call.split(' ')
-    const operation = new Operation(this.client, this.#options, method, path, new Set(flags))
-    let resource = this as unknown as Record<string, object>
-    for (const name of names.slice(0, -1)) {
-      resource[name] ??= {}
-      resource = resource[name] as typeof resource
-    }
-    resource[names.at(-1) as string] = (...args: readonly unknown[]) => operation.call(args)
+    Object.assign(this, resources)
   }
 }
 
-export const Workspace: new (options: WorkspaceOptions) => Workspace = Client as never
+export const Workspace = Client as new (options: WorkspaceOptions) => Workspace
+
+/** The resources with their methods. Their names and types come from the same document. */
+function resourcesOf(client: WorkspaceClient, options: WorkspaceOptions): Resources {
+  const resources: object = {}
+  for (const [name, call] of Object.entries(CALLS)) {
+    const [method = '', path = '', ...flags] = call.split(' ')
+    const operation = new Operation(client, options, method, path, new Set(flags))
+    const names = name.split('.')
+    const last = names.pop() ?? ''
+    let resource = resources as Record<string, object>
+    for (const each of names) {
+      resource[each] ??= {}
+      resource = resource[each] as typeof resource
+    }
+    resource[last] = (...args: readonly unknown[]) => operation.call(args)
+  }
+  return resources as Resources
+}
 
 /** One operation. `flags` are those of generate.ts. */
 class Operation {

@@ -6,6 +6,7 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie } from 'hono/cookie'
+import type { Data } from '../../client/src/index.ts'
 import { loginRoutes } from './command-login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
@@ -80,7 +81,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
     headers: headersTo(c, apiKey),
   })
   if (!created.ok) return new Response(created.body, created)
-  setSession(c, await created.json())
+  setSession(c, await created.json<Data<'createApiKeySession'>>())
   return c.body(null, 204)
 })
 

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import type { Data } from '../../client/src/index.ts'
 import type { SignInService } from '../../src/sign-in/types.ts'
 
 export interface Environment {
@@ -33,14 +34,10 @@ export type ConsoleContext = Context<{ Bindings: Environment }>
 export const COOKIE = '__Host-session'
 export const COOKIE_OPTIONS = { httpOnly: true, secure: true, sameSite: 'Strict', path: '/' } as const
 
-/** What the API returns of a new session. */
-interface Session {
-  readonly token: string
-  readonly expiresAt: string
-}
+type Session = Pick<Data<'createApiKeySession'>, 'token' | 'expiresAt'>
 
 export function setSession(c: ConsoleContext, { token, expiresAt }: Session): void {
-  setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, expires: new Date(expiresAt) })
+  setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, ...(expiresAt !== null && { expires: new Date(expiresAt) }) })
 }
 
 /** The token of the session. A cookie that cannot be part of a header is none. */

@@ -1,6 +1,7 @@
 /** Calls the API Worker with the API key of the MCP request. */
 
-import { bundlesIn, bundleWith } from '../../src/contracts.ts'
+import type * as z from 'zod/mini'
+import { bundlesIn, bundleWith, type retrieveMeContract } from '../../src/contracts.ts'
 
 /** The headers of the MCP request that the API needs: the key, and the address that refused keys are counted by. */
 const PASSED_ON = ['Authorization', 'CF-Connecting-IP']
@@ -40,6 +41,11 @@ export class ApiFailure extends Error {
     return new ApiFailure(error ?? `The API answered with the status ${response.status}.`, response)
   }
 }
+
+/** The JSON of an operation's response. */
+export type Answer<Operation extends { readonly success: { readonly schema: z.ZodMiniObject } }> = z.output<
+  Operation['success']['schema']
+>
 
 export class Api {
   readonly #binding: Fetcher
@@ -105,11 +111,9 @@ export class Api {
     if (!this.#unscoped) return undefined
     const { message, code } = this.#unscoped
     const [, scope = ''] = /"([\w:-]+)"/.exec(message) ?? []
-    const caller = await this.json<{ readonly apiKey: { readonly scopes: readonly string[] } }>('/v1/me').catch(
-      (error) => {
-        if (!(error instanceof ApiFailure)) throw error
-      },
-    )
+    const caller = await this.json<Answer<typeof retrieveMeContract>>('/v1/me').catch((error) => {
+      if (!(error instanceof ApiFailure)) throw error
+    })
     if (!caller) return undefined
     const scopes = new Set<string>([...bundlesIn(caller.apiKey.scopes), bundleWith(scope) ?? scope])
     const challenge = `Bearer error="insufficient_scope", scope="${[...scopes].join(' ')}"`
@@ -117,7 +121,7 @@ export class Api {
     return Response.json({ error: message }, { status: 403, headers })
   }
 
-  /** A response that is JSON. */
+  /** The response of an operation, which is JSON. */
   async json<Body>(path: string): Promise<Body> {
     return (await this.call(path)).json()
   }

@@ -2,7 +2,7 @@
 import { v5 as nameBasedUuid } from 'uuid'
 import * as z from 'zod/mini'
 import { claimRunsContract, docs, projectScheduleContracts, renewRunContract } from '../../src/contracts.ts'
-import type { ApiFailure } from './api.ts'
+import type { Answer, ApiFailure } from './api.ts'
 import type { Data } from './output.ts'
 import type { Input, ToolContract, Wrong } from './tool.ts'
 
@@ -47,7 +47,7 @@ export const claimOneRun: ToolContract = {
 }
 
 export async function claimedRun(response: Response): Promise<Data> {
-  const { items }: { items: { leaseExpiresAt: string }[] } = await response.json()
+  const { items }: Answer<typeof claimRunsContract> = await response.json()
   const [run] = items
   if (!run) return { run: null, note: 'No run is pending.' }
   return {

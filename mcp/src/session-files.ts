@@ -4,11 +4,12 @@ import {
   boundedString,
   describeSent,
   docs,
+  type listSessionFilesContract,
   putSessionFileContract,
   retrieveSessionFileContentContract,
   text,
 } from '../../src/contracts.ts'
-import { type Api, ApiFailure } from './api.ts'
+import { type Answer, type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
 
@@ -38,10 +39,7 @@ const PAGE_FILES = 1000
 /** With the request that follows, no more than another tool or resource makes (index.ts, MAX_BATCH). */
 const MAX_PAGES = 5
 
-interface FilePage {
-  readonly items: readonly { readonly id: string; readonly path: string }[]
-  readonly nextCursor: string | null
-}
+type FilePage = Answer<typeof listSessionFilesContract>
 
 /** @returns the input with the ID of the file at its path, which the API finds in the list only. */
 export async function withFileId(input: Input, api: Api): Promise<Input | Wrong> {

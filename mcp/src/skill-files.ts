@@ -6,20 +6,15 @@ import {
   describeSent,
   docs,
   ENTRY_FILE,
+  type listSkillsContract,
   retrieveSkillContract,
   skillName,
 } from '../../src/contracts.ts'
-import { type Api, ApiFailure } from './api.ts'
+import { type Answer, type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
 
-export interface Skill {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly updatedAt: string
-  readonly files: readonly { readonly filename: string; readonly content: string }[]
-}
+export type Skill = Answer<typeof retrieveSkillContract>
 
 /** What the content of a file that is not text begins with. */
 const BINARY = 'data:application/octet-stream;base64,'
@@ -54,7 +49,7 @@ export async function withSkillId(input: Input, api: Api): Promise<Input | Wrong
     return `skillId and name are both ${name === undefined ? 'missing' : 'given'}; allowed: one of them.`
   }
   if (name === undefined) return input
-  const { items } = await api.json<{ items: { id: string }[] }>(`/v1/skills?name=${name}`)
+  const { items } = await api.json<Answer<typeof listSkillsContract>>(`/v1/skills?name=${name}`)
   if (items[0]) return { ...input, skillId: items[0].id }
   throw ApiFailure.notFound(`The organization has no skill with the name ${describeSent(name)}.`, 'skill_not_found')
 }

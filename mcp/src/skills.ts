@@ -9,14 +9,11 @@ import {
   SkillsExtension,
   skillEntry,
 } from '@modelcontextprotocol/server/ext/skills'
-import { ENTRY_FILE, isUuid } from '../../src/contracts.ts'
-import { type Api, ApiFailure } from './api.ts'
+import { ENTRY_FILE, isUuid, type listSkillsContract } from '../../src/contracts.ts'
+import { type Answer, type Api, ApiFailure } from './api.ts'
 import { type Skill, toContent } from './skill-files.ts'
 
-interface SkillPage {
-  readonly items: readonly Omit<Skill, 'files'>[]
-  readonly nextCursor: string | null
-}
+type SkillPage = Answer<typeof listSkillsContract>
 
 /** An entry has the digest of each file, so each skill of a page is retrieved. A skill has up to 8 MiB. */
 const PAGE_SIZE = 5

@@ -3,8 +3,8 @@
  */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
-import { type Contract, describeProblems } from '../../src/contracts.ts'
-import { type Api, ApiFailure } from './api.ts'
+import { type Contract, describeProblems, type retrieveMeContract } from '../../src/contracts.ts'
+import { type Answer, type Api, ApiFailure } from './api.ts'
 import { type Data, failure, invalidInput, success } from './output.ts'
 
 type Shape = Record<string, z.ZodMiniType>
@@ -50,10 +50,7 @@ export interface Tool {
 }
 
 /** What `GET /v1/me` says of the API key. */
-export interface Caller {
-  readonly user: object | null
-  readonly apiKey: { readonly scopes: readonly string[] }
-}
+export type Caller = Answer<typeof retrieveMeContract>
 
 /**
  * @param contracts the operations. Without `operationOf`, a call is the first one of which the input has a property that

@@ -27,7 +27,7 @@ const LAYERS = {
   cli: `client/src command-line/src cli/** ${DOOR}`,
   'console/web': `client/src console/src ${DOOR}`,
   'console/src console/build.ts':
-    'src/access/address.ts src/access/bundles.ts src/environment.ts src/http/read-up-to.ts src/sign-in/claims.ts src/sign-in/types.ts src/webhooks/receiver-url.ts',
+    'client/src src/access/address.ts src/access/bundles.ts src/environment.ts src/http/read-up-to.ts src/sign-in/claims.ts src/sign-in/types.ts src/webhooks/receiver-url.ts',
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
   'client/src client/generate.ts': '',

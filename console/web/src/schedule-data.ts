@@ -1,7 +1,7 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/api.ts'
-import { refresh, workspace } from './api.ts'
+import { type Run, refresh, type ScheduleSummary, workspace } from './api.ts'
 import { growingQuery } from './lists.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
@@ -16,12 +16,12 @@ export interface Place {
   readonly scheduleId: string
 }
 
-export function placeOf(schedule: {
-  readonly id: string
-  readonly projectId?: string | null
-  readonly agentId?: string | null
-}): Place {
-  const { id, projectId, agentId } = schedule
+/** The IDs of the project or the agent, one of which a schedule has. */
+export type ParentIds = Partial<
+  Pick<ScheduleSummary | Run | ProjectDetails, 'projectId'> & Pick<ScheduleSummary | Run | AgentDetails, 'agentId'>
+>
+
+export function placeOf({ id, projectId, agentId }: ParentIds & { readonly id: string }): Place {
   return typeof projectId === 'string'
     ? { parents: 'projects', parentId: projectId, scheduleId: id }
     : { parents: 'agents', parentId: agentId ?? '', scheduleId: id }
@@ -33,20 +33,17 @@ const MAX_PAGE = 1000
 
 export interface ScheduleFilters {
   readonly query?: string | undefined
-  readonly enabled?: 'true' | 'false' | undefined
+  readonly enabled?: boolean | undefined
   readonly parentType?: 'project' | 'agent' | undefined
 }
 
 /** @param areAllRead whether the page reads on to the end of the list. */
-export const schedulesQuery = ({ enabled, ...filters }: ScheduleFilters, areAllRead = false) =>
+export const schedulesQuery = (filters: ScheduleFilters, areAllRead = false) =>
   growingQuery({
-    queryKey: ['schedules', 'list', { enabled, ...filters }, areAllRead],
+    queryKey: ['schedules', 'list', filters, areAllRead],
     limit: PAGE,
     furtherLimit: areAllRead ? MAX_PAGE : PAGE,
-    read: (limit, cursor) => {
-      const isEnabled = enabled === undefined ? undefined : enabled === 'true'
-      return workspace.schedules.list({ ...filters, enabled: isEnabled, limit, cursor }).page()
-    },
+    read: (limit, cursor) => workspace.schedules.list({ ...filters, limit, cursor }).page(),
   })
 
 export const scheduleQuery = ({ parents, parentId, scheduleId }: Place) =>

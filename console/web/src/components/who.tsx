@@ -1,8 +1,9 @@
 /** Who did something, after what was done: " by Ada". */
+import type { Event } from '../events.ts'
 import { useName } from '../names.ts'
 
 /** Null: the service; undefined: not known. */
-export type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
+export type Actor = Pick<NonNullable<Event['actor']>, 'userId' | 'apiKeyName'> | null | undefined
 
 export function Who({ actor }: { readonly actor: Actor }) {
   const person = useName('users', actor?.userId)

@@ -1,20 +1,16 @@
 /** What the pages ask the API about people, agents and projects, and what they tell it to do. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { Workspace } from '../../../../client/src/index.ts'
+import { type components, Workspace } from '../../../../client/src/index.ts'
 import { refresh, useCan, useMe, workspace } from '../api.ts'
 import { type ApiKey, keysQuery, stateOf, useIsAdmin } from '../keys/data.ts'
 import { growingQuery, listQuery } from '../lists.ts'
 import { STALE } from '../live.ts'
 import type { Kind } from './kinds.ts'
 
-export interface Resource {
-  readonly id: string
-  readonly name: string
-  /** A person cannot be archived. */
-  readonly archivedAt?: string | null
-  readonly createdAt: string
-  readonly updatedAt: string
-}
+type Schemas = components['schemas']
+
+/** A person cannot be archived. */
+export type Resource = Schemas['User'] & Partial<Pick<Schemas['Project' | 'Agent'], 'archivedAt'>>
 
 interface Words {
   /** The name of events and deletions. */
@@ -68,16 +64,13 @@ export const refreshKind = (kind: Kind) => refresh('deletions', 'api-keys', ...(
 
 const SCHEDULES = 100
 
-interface Schedules {
-  readonly items: readonly { readonly id: string; readonly name: string | null; readonly enabledAt: string | null }[]
-  readonly nextCursor: string | null
-}
+type Page = Schemas['ProjectSchedulePage' | 'AgentSchedulePage']
 
 /** The first schedules of an agent or a project. */
 export const schedulesOfQuery = (kind: Exclude<Kind, 'users'>, id: string) =>
   listQuery(
     ['schedules', 'of', kind, id],
-    (): Promise<Schedules> => workspace[kind].schedules.list(id, { limit: SCHEDULES }).page(),
+    (): Promise<Page> => workspace[kind].schedules.list(id, { limit: SCHEDULES }).page(),
   )
 
 /** The console's Worker answers 204 if there is no picture. */

@@ -1,6 +1,7 @@
 /** Finds what can be pinned, by its name. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import type { components } from '../../../../client/src/api.ts'
 import { isUuid } from '../../../../src/contracts.ts'
 import { useCan, useMe, workspace } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
@@ -84,13 +85,11 @@ function Unpinnable({ projects }: { readonly projects: readonly Found[] }) {
   )
 }
 
-interface Found {
-  readonly id: string
-  readonly name: string
-  /** A project has none. */
-  readonly projectId?: string
-  readonly archivedAt?: string | null
-}
+type Schemas = components['schemas']
+
+/** A project has no other project, and only a project can be archived. */
+type Found = Pick<Schemas['Project' | 'Session' | 'PullRequest'], 'id' | 'name'> &
+  Partial<Pick<Schemas['Session' | 'PullRequest'], 'projectId'> & Pick<Schemas['Project'], 'archivedAt'>>
 
 interface ResultProps extends Pick<PinSomethingProps, 'pinned' | 'onChoose'> {
   readonly kind: Kind

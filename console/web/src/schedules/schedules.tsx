@@ -18,7 +18,7 @@ import { messageOf } from '../errors.ts'
 import { useGrowing } from '../lists.ts'
 import { showMessage } from '../messages.ts'
 import { useName } from '../names.ts'
-import { change, type Place, placeOf, runNow, schedulesQuery } from '../schedule-data.ts'
+import { change, type ParentIds, type Place, placeOf, runNow, schedulesQuery } from '../schedule-data.ts'
 import { NEW_SCHEDULE, NewSchedule } from './editor.tsx'
 import { OfProjects } from './of-projects.tsx'
 import styles from './schedules.module.css'
@@ -67,7 +67,7 @@ function Schedules() {
 function AllSchedules() {
   const { q, state, of } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const enabled = state === undefined ? undefined : state === 'paused' ? ('false' as const) : ('true' as const)
+  const enabled = state === undefined ? undefined : state !== 'paused'
   const isFailing = state === 'failing'
   // The service has no filter for it.
   const list = useGrowing(schedulesQuery({ query: q, enabled, parentType: of }, isFailing), isFailing)
@@ -253,9 +253,4 @@ export function ParentName({ schedule: { projectId, agentId } }: { readonly sche
   const id = projectId ?? agentId
   const name = useName(projectId ? 'projects' : 'agents', id)
   return <>{name ?? id}</>
-}
-
-interface ParentIds {
-  readonly projectId?: string | null
-  readonly agentId?: string | null
 }
