@@ -60,6 +60,8 @@ async function clickAfterEnd(page: Page, name: string): Promise<void> {
   await endSession(page)
   await page.getByRole('button', { name, exact: true }).last().click()
   letGo()
+  // Chromium can lose a request that is sent while the last route goes.
+  await expired(page).waitFor()
   await page.unroute('**/v1/**', hold)
 }
 
