@@ -27,7 +27,6 @@ import { installerEnvironment } from '../../support/installer.ts'
 import { listeningPorts } from '../../support/listening-ports.ts'
 import { localEndpointsOf } from '../../support/local-endpoints.ts'
 import { newState, rowsOf } from '../../support/local-state.ts'
-import { callWithSecondClient } from '../../support/second-client.ts'
 import { entryFile, skillOf } from '../../support/skills.ts'
 
 const bootstrap = (...args: string[]) => callScript('operate bootstrap', ...args)
@@ -256,19 +255,6 @@ describe('npm run dev', () => {
     expect(printed).toMatch(/Hello from Workspace API!\n$/)
     expect(readdirSync(join(folder, 'try')).sort()).toEqual(['.claude', 'skills-lock.json'])
     for (const each of [folder, home]) rmSync(each, { recursive: true })
-  })
-
-  it('is called by the client that a second generator makes of the OpenAPI document', () => {
-    const { agentId } = readDemo(state)
-    expect(callWithSecondClient(join(state, 'demo.json'))).toEqual([
-      expect.any(Boolean),
-      'UTC',
-      agentId,
-      3,
-      expect.arrayContaining(['SKILL.md']),
-      true,
-      { deleted: true, key: 'SECOND' },
-    ])
   })
 
   it('serves the OpenAPI document at both base paths', async () => {
