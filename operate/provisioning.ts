@@ -18,12 +18,12 @@ const organizationId = text('organizationId')
 const createdAt = text('createdAt')
 const database = number('database')
 
-export const insertOrganization = unguarded([id, name, createdAt], () =>
+export const insertOrganization = unguarded({ id, name, createdAt }, () =>
   query.insert(organizations).values({ id: sql`${id}`, name: sql`${name}`, createdAt: sql`${createdAt}` }),
 )
 
 /** In database 0, which has the directory. */
-export const insertPlace = unguarded([organizationId, database], () =>
+export const insertPlace = unguarded({ organizationId, database }, () =>
   query.insert(directory).values({ organizationId: sql`${organizationId}`, database: sql`${database}` }),
 )
 
@@ -34,8 +34,7 @@ export const insertApiKey = unguarded(columnsOf(apiKeys), () => insertInto(apiKe
 export const insertUserIfMissing = unguarded(columnsOf(users), () => insertInto(users).onConflictDoNothing())
 
 function insertInto<Table extends SQLiteTable>(table: Table) {
-  const row = columnsOf(table).map((parameter) => [parameter.name, parameter])
-  return query.insert(table).values(Object.fromEntries(row) as Table['$inferInsert'])
+  return query.insert(table).values(columnsOf(table) as Table['$inferInsert'])
 }
 
 /** A parameter for each column without a default, with the name of the column. */
@@ -45,14 +44,15 @@ function columnsOf<Table extends SQLiteTable>(table: Table) {
     [Each in keyof Columns]: Columns[Each]['_']['hasDefault'] extends true ? never : Each & string
   }[keyof Columns]
   const columns = Object.entries(getTableColumns(table)).filter(([, { hasDefault }]) => !hasDefault)
-  return columns.map(([name]) => new Placeholder<Name, Value>(name as Name))
+  const parameters = columns.map(([name]) => [name, new Placeholder(name)])
+  return Object.fromEntries(parameters) as { readonly [Each in Name]: Placeholder<Each, Value> }
 }
 
-export const selectOrganization = unguarded([id], () =>
+export const selectOrganization = unguarded({ id }, () =>
   query.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id)),
 )
 
-export const selectOrganizationsByName = unguarded([name], () =>
+export const selectOrganizationsByName = unguarded({ name }, () =>
   query
     .select({ id: organizations.id })
     .from(organizations)
@@ -61,7 +61,7 @@ export const selectOrganizationsByName = unguarded([name], () =>
 )
 
 /** Returns a row if the user was deleted: its ID is never used again. */
-export const selectDeletedUser = unguarded([organizationId, id], () =>
+export const selectDeletedUser = unguarded({ organizationId, id }, () =>
   query
     .select({ id: deletions.resourceId })
     .from(deletions)
@@ -75,7 +75,7 @@ export const selectDeletedUser = unguarded([organizationId, id], () =>
 )
 
 /** The oldest organizations, up to three. */
-export const selectOldestOrganizations = unguarded([], () =>
+export const selectOldestOrganizations = unguarded({}, () =>
   query
     .select({ id: organizations.id, name: organizations.name })
     .from(organizations)
@@ -96,7 +96,7 @@ const isClaimLink = and(
 )
 
 /** Ends the claim links of the organization that nobody has used. */
-export const endClaimLinks = unguarded([organizationId, now], () =>
+export const endClaimLinks = unguarded({ organizationId, now }, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
@@ -104,7 +104,7 @@ export const endClaimLinks = unguarded([organizationId, now], () =>
 )
 
 /** The oldest organization that has claim links, none of which was used, and no other API key. */
-export const selectUnclaimed = unguarded([], () =>
+export const selectUnclaimed = unguarded({}, () =>
   query
     .select({ id: organizations.id })
     .from(organizations)

@@ -43,7 +43,7 @@ const counts = [
   { table: eventEndpoints, column: eventEndpoints.sealedSecret },
   { table: eventEndpoints, column: eventEndpoints.previousSealedSecret },
 ].map(({ table, column }) =>
-  unguarded([], () =>
+  unguarded({}, () =>
     query
       .select({ keyId: keyIdOf(column).as('keyId'), count: sql<number>`count(*)`.as('count') })
       .from(table)

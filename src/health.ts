@@ -24,7 +24,7 @@ const name = text('name')
 const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /** During a deployment the database is ahead of the code, so later migrations are ignored. */
-export const selectMigration = unguarded([name], () =>
+export const selectMigration = unguarded({ name }, () =>
   query.select({ name: appliedMigrations.name }).from(appliedMigrations).where(eq(appliedMigrations.name, name)),
 )
 

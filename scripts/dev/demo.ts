@@ -342,7 +342,7 @@ function failedAttempts() {
   }))
 }
 
-const inserted = (insert: Compilable<unknown>) => ({ statement: unguarded([], () => insert), values: {} })
+const inserted = (insert: Compilable<unknown>) => ({ statement: unguarded({}, () => insert), values: {} })
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
 

@@ -1,7 +1,7 @@
 /** What the sign-in rules of an organization give a person, in SQL (docs/people.md). */
 import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { now, type Parameter, text } from '../db/parameters.ts'
+import { type NamedParameters, now, type Parameter, text } from '../db/parameters.ts'
 import { apiKeys, identities, signInRules } from '../db/schema.ts'
 import { guarded, query } from '../db/statement.ts'
 import { recordedForEach } from './events.ts'
@@ -78,34 +78,34 @@ export function admissionIn(organizationId: SQLWrapper) {
 }
 
 /** The caller's key has the scopes of the role that it gives away. @param isGiving false for other changes. */
-export const callerHasScopesOf = <const P extends readonly Parameter[]>(
+export const callerHasScopesOf = <Own extends NamedParameters>(
   role: SQLWrapper,
-  takes: P,
+  takes: Own,
   isGiving: SQLWrapper = sql`true`,
-) => precondition(sql`(not ${isGiving} or ${hasScopes(scopesOf(role))})`, roleExceedsOwnKey, [...takes, roleScopes])
+) => precondition(sql`(not ${isGiving} or ${hasScopes(scopesOf(role))})`, roleExceedsOwnKey, { ...takes, roleScopes })
 
 const ended = alias(apiKeys, 'ended')
 const person = alias(identities, 'person')
 
 /** Whose keys end. */
-interface People<P extends Parameter> {
+interface People<Own extends NamedParameters> {
   /** Over a key in `ended`. */
   readonly areTheirs: SQL
-  readonly takes: readonly P[]
+  readonly takes: Own
 }
 
-export const ofIdentity = <P extends Parameter>(identityId: P): People<P> => ({
+export const ofIdentity = <P extends Parameter>(identityId: P): People<{ readonly identityId: P }> => ({
   areTheirs: eq(ended.identityId, identityId),
-  takes: [identityId],
+  takes: { identityId },
 })
 
 /** Everyone whom the rule admitted at their last sign-in. */
-export const ofRule = <P extends Parameter>(ruleId: P): People<P> => ({
+export const ofRule = <P extends Parameter>(ruleId: P): People<{ readonly ruleId: P }> => ({
   areTheirs: sql`${ended.identityId} in ${query
     .select({ id: person.id })
     .from(person)
     .where(and(eq(person.organizationId, apiKeys.organizationId), hasRule(person.ruleIds, ruleId)))}`,
-  takes: [ruleId],
+  takes: { ruleId },
 })
 
 /** True if a JSON array of rules has the rule. */
@@ -115,9 +115,9 @@ export const hasRule = (ruleIds: SQLWrapper, ruleId: SQLWrapper) => sql`instr(${
  * Ends the sessions, apps and keys of people, together with a change of what admits them.
  * @param condition of the change, beside its guard.
  */
-export function endOfKeys<P extends Parameter, Q extends Parameter>(
+export function endOfKeys<P extends Parameter, Own extends NamedParameters>(
   preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
-  { areTheirs, takes }: People<Q>,
+  { areTheirs, takes }: People<Own>,
   condition?: SQL,
 ) {
   const isEnding = and(
@@ -132,13 +132,13 @@ export function endOfKeys<P extends Parameter, Q extends Parameter>(
     /** Before the change. */
     recordEndedKeys: recordedForEach(
       preconditions,
-      [],
+      {},
       { type: typeOfEnd(ended.kind), id: ended.id, name: ended.name },
       (row, isNew) => preconditions.rows(row, and(condition, isNew)).innerJoin(ended, isEnding),
       'consequence',
     ),
     /** Directly after the change, because the caller's key may be among them. */
-    endKeys: guarded({ takes }, [], () =>
+    endKeys: guarded({ takes: [] }, takes, () =>
       query
         .update(apiKeys)
         .set({ revokedAt: sql`${now}` })

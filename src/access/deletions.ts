@@ -61,7 +61,7 @@ export function copyToDeletions<P extends Parameter>(
   parent: { readonly projectId?: SQLWrapper | undefined; readonly agentId?: SQLWrapper | undefined } = {},
 ) {
   const ifRestorable = (value: SQLWrapper) => sql`case when ${finalAt} > ${now} then ${value} end`
-  return guarded(deletable, [deletionId, finalAt], () =>
+  return guarded(deletable, { deletionId, finalAt }, () =>
     query.insert(deletions).select(
       deletable.rows(
         insertRow(deletions, {

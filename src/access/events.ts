@@ -5,7 +5,7 @@
 import { and, eq, gte, isNull, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
-import { now, number, type Parameter, text, textOrNull } from '../db/parameters.ts'
+import { type NamedParameters, now, number, type Parameter, text, textOrNull } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
 import { type Compilable, guarded, query, type ResultRow, type Statement, unguarded } from '../db/statement.ts'
@@ -172,13 +172,13 @@ interface AfterOptions {
  * Records a change if the statement before it changed a row: for changes that may have nothing to do.
  * @param parameters of the event.
  */
-export function recordedAfter<const Own extends readonly Parameter[]>(
+export function recordedAfter<Own extends NamedParameters>(
   parameters: Own,
   fields: EventFields,
   { each, join = each, isByService }: AfterOptions = {},
-): Recording<Own[number]> {
+): Recording<Own[keyof Own]> {
   const part = isByService ? 'consequence' : 'change'
-  const statement = guarded({ takes: parameters }, [], () => {
+  const statement = guarded({ takes: [] }, parameters, () => {
     const row = callersRow(fields, part, each ? EACH : ONLY, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
@@ -191,14 +191,14 @@ export function recordedAfter<const Own extends readonly Parameter[]>(
 type Rows = (fields: ReturnType<typeof callersRow>) => SQLiteInsertSelectQueryBuilder<typeof auditEvents>
 type Source<P extends Parameter> = Pick<Preconditions<unknown, P>, 'rows' | 'takes'>
 
-function recordedFrom<P extends Parameter, const Own extends readonly Parameter[]>(
+function recordedFrom<P extends Parameter, Own extends NamedParameters>(
   { takes }: Pick<Source<P>, 'takes'>,
   parameters: Own,
   part: Part,
   position: SQL,
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
-): Recording<P | Own[number]> {
+): Recording<P | Own[keyof Own]> {
   const build = () => query.insert(auditEvents).select(rows(callersRow(fields, part, position), isNotRecorded(part)))
   return recording(guarded({ takes }, parameters, build), true)
 }
@@ -209,12 +209,12 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
  * @param parameters of the event and of the condition.
  * @param condition of the change, beside its guard.
  */
-export function recordedBefore<P extends Parameter, const Own extends readonly Parameter[]>(
+export function recordedBefore<P extends Parameter, Own extends NamedParameters>(
   preconditions: Source<P>,
   parameters: Own,
   fields: EventFields,
   condition?: SQL,
-): Recording<P | Own[number]> {
+): Recording<P | Own[keyof Own]> {
   return recordedFrom(
     preconditions,
     parameters,
@@ -229,13 +229,13 @@ export function recordedBefore<P extends Parameter, const Own extends readonly P
  * Like `recordedBefore`, for a change of several rows, or of rows that its guard does not join.
  * @param rows selects the rows where the condition holds.
  */
-export function recordedForEach<P extends Parameter, const Own extends readonly Parameter[]>(
+export function recordedForEach<P extends Parameter, Own extends NamedParameters>(
   preconditions: Pick<Source<P>, 'takes'>,
   parameters: Own,
   fields: EventFields,
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   part: Part = 'change',
-): Recording<P | Own[number]> {
+): Recording<P | Own[keyof Own]> {
   return recordedFrom(preconditions, parameters, part, EACH, rows, fields)
 }
 
@@ -245,30 +245,30 @@ export interface Change<Row = unknown, P extends Parameter = Parameter> extends 
 }
 
 /** A guarded statement that is the change of its operation. @param recording its parameters are required too. */
-export function guardedChange<Result, P extends Parameter, const Own extends readonly Parameter[], E extends Parameter>(
+export function guardedChange<Result, P extends Parameter, Own extends NamedParameters, E extends Parameter>(
   preconditions: Pick<Source<P>, 'takes'>,
   parameters: Own,
   recording: Recording<E>,
   build: () => Compilable<Result>,
-): Change<ResultRow<Result>, P | Own[number] | E> {
+): Change<ResultRow<Result>, P | Own[keyof Own] | E> {
   return Object.assign(guarded(preconditions, parameters, build), { recording })
 }
 
-const SERVICE_PARAMETERS = [eventId, firstSequence] as const
+const SERVICE_PARAMETERS = { eventId, firstSequence }
 
 /**
  * Records what the service does by itself, or what somebody does without a request of the API.
  * @param fields with the actor, if there is one.
  * @param rows selects the rows, each with the columns of its event.
  */
-export function recordedByService<const Own extends readonly Parameter[]>(
+export function recordedByService<Own extends NamedParameters>(
   parameters: Own,
   { actor = {}, ...fields }: EventFields & { readonly organizationId: SQLWrapper; readonly actor?: Actor },
   rows: Rows,
-): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
+): Recording<Own[keyof Own] | (typeof SERVICE_PARAMETERS)[keyof typeof SERVICE_PARAMETERS]> {
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
   const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
   const build = () =>
     query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, actor)))
-  return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
+  return recording(unguarded({ ...parameters, ...SERVICE_PARAMETERS }, build), false)
 }

@@ -77,7 +77,7 @@ export const callerFields = {
 }
 
 /** Updates `lastUsedAt`, at most once an hour. It runs after the response. */
-export const recordUse = unguarded([keyHash, hourAgo, now], () =>
+export const recordUse = unguarded({ keyHash, hourAgo, now }, () =>
   query
     .update(apiKeys)
     .set({ lastUsedAt: sql`${now}` })

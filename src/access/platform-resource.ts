@@ -38,7 +38,7 @@ export function namedResource<const IdName extends string>(
   const row = {
     table,
     on: and(eq(table.organizationId, apiKeys.organizationId), eq(table.id, id)),
-    takes: [id],
+    takes: { id },
   }
   const deletion = {
     table: deletions,
@@ -47,7 +47,7 @@ export function namedResource<const IdName extends string>(
       eq(deletions.resourceType, type),
       eq(deletions.resourceId, id),
     ),
-    takes: [id],
+    takes: { id },
   }
   return {
     joins: [row, deletion],
@@ -75,7 +75,7 @@ export function namedProjectResource<const IdName extends string>(kind: Resource
   const itsProject = {
     table: projects,
     on: and(eq(projects.organizationId, table.organizationId), eq(projects.id, table.projectId)),
-    takes: [],
+    takes: {},
   }
   return {
     ...namedResource(kind, hasProject(table)),

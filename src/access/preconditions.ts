@@ -4,7 +4,7 @@
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SelectedFields, SQLiteSelectBase, SQLiteSelectDynamic, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Parameter } from '../db/parameters.ts'
+import { type NamedParameters, type Parameter, valuesIn } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
 import type { Limits } from '../environment.ts'
@@ -31,30 +31,30 @@ type FailureOf = Failure | ((context: FailureContext) => Failure)
 const toFunction = (failure: FailureOf) => (typeof failure === 'function' ? failure : () => failure)
 
 /** A condition. */
-export function precondition<const P extends readonly Parameter[] = []>(
+export function precondition<Own extends NamedParameters = Record<never, never>>(
   condition: SQL | undefined,
   failure: FailureOf,
-  takes?: P,
-): Precondition<0 | 1 | null, P[number]> {
+  takes?: Own,
+): Precondition<0 | 1 | null, Own[keyof Own]> {
   return {
     holds: sql`(${condition})`,
     result: sql`${condition}`,
-    takes: takes ?? [],
+    takes: valuesIn(takes ?? ({} as Own)),
     isMet: (result) => result === 1,
     failure: toFunction(failure),
   }
 }
 
 /** A condition that costs too much to be checked as well: it failed if no other did. */
-export function uncheckedPrecondition<const P extends readonly Parameter[] = []>(
+export function uncheckedPrecondition<Own extends NamedParameters = Record<never, never>>(
   condition: SQL | undefined,
   failure: FailureOf,
-  takes?: P,
-): Precondition<unknown, P[number]> {
+  takes?: Own,
+): Precondition<unknown, Own[keyof Own]> {
   return {
     holds: sql`(${condition})`,
     result: undefined,
-    takes: takes ?? [],
+    takes: valuesIn(takes ?? ({} as Own)),
     isMet: () => true,
     failure: toFunction(failure),
   }
@@ -64,26 +64,26 @@ export function uncheckedPrecondition<const P extends readonly Parameter[] = []>
  * A condition whose failure says what was found: NULL where it holds. Name it after what is found.
  * @param holds the condition of the statements that act, if it is not simply that nothing was found.
  */
-export function preconditionUnless<Found, const P extends readonly Parameter[] = []>(
+export function preconditionUnless<Found, Own extends NamedParameters = Record<never, never>>(
   found: SQL<Found | null>,
   failure: (context: FailureContext, found: Found) => Failure,
-  takes?: P,
+  takes?: Own,
   holds: SQL | undefined = isNull(found),
-): Precondition<Found | null, P[number]> {
+): Precondition<Found | null, Own[keyof Own]> {
   return {
     holds: sql`${holds}`,
     result: found,
-    takes: takes ?? [],
+    takes: valuesIn(takes ?? ({} as Own)),
     isMet: (result) => result === null,
     failure: (context, result) => failure(context, result as Found),
   }
 }
 
 /** A table that is joined to the caller's key in `apiKeys`: at most one row. */
-export interface Join<P extends Parameter = Parameter> {
+export interface Join<Own extends NamedParameters = NamedParameters> {
   readonly table: SQLiteTable
   readonly on: SQL | undefined
-  readonly takes: readonly P[]
+  readonly takes: Own
 }
 
 /**
@@ -104,10 +104,12 @@ type ResultsOf<Named, Further> = {
   [Name in keyof Named]: Named[Name] extends Precondition<infer Result> ? Result : never
 } & { [Name in keyof Further]: Further[Name] extends SQL<infer Result> ? Result : never }
 
-type TakenBy<Joins extends readonly Join[], Named extends NamedPreconditions, Own extends readonly Parameter[]> =
-  | Joins[number]['takes'][number]
+type InJoins<Each extends Join> = Each extends { readonly takes: infer Taken } ? Taken[keyof Taken] : never
+
+type TakenBy<Joins extends readonly Join[], Named extends NamedPreconditions, Own extends NamedParameters> =
+  | InJoins<Joins[number]>
   | Named[keyof Named]['takes'][number]
-  | Own[number]
+  | Own[keyof Own]
 
 export interface Preconditions<Values = unknown, P extends Parameter = Parameter> {
   /** The parameters of the joins, of the preconditions and of the further results. */
@@ -146,7 +148,7 @@ export function requiring<
   const Joins extends readonly Join[],
   const Named extends NamedPreconditions,
   const Further extends NamedResults = Record<never, SQL>,
-  const Own extends readonly Parameter[] = [],
+  Own extends NamedParameters = Record<never, never>,
 >(
   joins: Joins,
   preconditions: Named,
@@ -159,7 +161,11 @@ export function requiring<
   const columns = Object.fromEntries(
     [...checked, ...Object.entries(further)].map(([name, result]) => [name, sql`${result}`.as(name)]),
   )
-  const takes = [...joins, ...Object.values(preconditions), { takes: parameters ?? [] }].flatMap((each) => each.takes)
+  const takes = [
+    ...joins.flatMap((join) => valuesIn(join.takes)),
+    ...listed.flatMap(([, precondition]) => precondition.takes),
+    ...valuesIn(parameters ?? {}),
+  ] as TakenBy<Joins, Named, Own>[]
   const rows = <Fields extends SelectedFields>(fields: Fields, condition?: SQL) =>
     selectRows(fields, joins, and(guard, condition))
 
@@ -177,7 +183,7 @@ export function requiring<
   return {
     takes,
     // The check has the columns of its results, which the type checker cannot follow through `Object.fromEntries`.
-    check: guarded({ takes }, [], () => selectRows({ ...callerFields, ...columns }, joins, isCallersKey)) as Statement<
+    check: guarded({ takes }, {}, () => selectRows({ ...callerFields, ...columns }, joins, isCallersKey)) as Statement<
       CheckResult<ResultsOf<Named, Further>>,
       TakenBy<Joins, Named, Own>
     >,

@@ -4,7 +4,7 @@
  */
 import { and, eq, isNotNull, isNull, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Parameter, text, textOrNull } from '../db/parameters.ts'
+import { type NamedParameters, text, textOrNull } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
 import { query } from '../db/statement.ts'
 import {
@@ -22,7 +22,7 @@ export const projectId = text('projectId')
 export const namedProject = {
   table: projects,
   on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId)),
-  takes: [projectId],
+  takes: { projectId },
 }
 
 /** @param condition true if the request names no unknown project. */
@@ -31,7 +31,7 @@ export const projectFound = (condition: SQL) => precondition(condition, projectN
 export const projectExists = projectFound(isNotNull(projects.id))
 
 /** @param projectIds JSON; NULL: all projects. */
-export const projectsExist = <const P extends readonly Parameter[]>(projectIds: SQLWrapper, takes: P) =>
+export const projectsExist = <Own extends NamedParameters>(projectIds: SQLWrapper, takes: Own) =>
   precondition(
     notExists(
       query
@@ -70,7 +70,7 @@ const named = alias(projects, 'named')
 export const namesProjectIfRestricted = precondition(
   sql`${projectIdOrNull} is not null or ${isUnrestricted}`,
   projectRequired,
-  [projectIdOrNull],
+  { projectIdOrNull },
 )
 
 /**
@@ -79,7 +79,7 @@ export const namesProjectIfRestricted = precondition(
  */
 export function ofAllProjectsOrOne() {
   const on = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectIdOrNull))
-  return requiring([{ table: named, on, takes: [projectIdOrNull] }], {
+  return requiring([{ table: named, on, takes: { projectIdOrNull } }], {
     projectExists: projectFound(sql`${projectIdOrNull} is null or ${named.id} is not null`),
     isUnrestricted: namesProjectIfRestricted,
     isAccessible: accessibleIf(sql`${projectIdOrNull} is null or ${isAccessible(named.id)}`),

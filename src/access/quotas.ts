@@ -1,6 +1,6 @@
 /** The quotas of the caller's organization, as a precondition of operations that add rows. */
 import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { number, type Parameter, type Values } from '../db/parameters.ts'
+import { type NamedParameters, number, type Values } from '../db/parameters.ts'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { StoredQuota } from '../db/usage.ts'
 import type { Limits, Quota, Quotas } from '../environment.ts'
@@ -34,9 +34,9 @@ export function exceededQuota(
  * @param added what it adds to each quota; it may be negative.
  * @param takes the parameters of what it adds.
  */
-export function withinQuotas<const P extends readonly Parameter[] = []>(
+export function withinQuotas<Own extends NamedParameters = Record<never, never>>(
   added: Partial<Readonly<Record<StoredQuota, SQL>>>,
-  takes?: P,
+  takes?: Own,
 ) {
   return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceededBy(quota, limits), takes)
 }

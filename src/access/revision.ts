@@ -60,11 +60,11 @@ export function matchesRevision(revision: SQLWrapper) {
   return precondition(
     sql`${ifMatch} is null or (${ifMatch} = '*' and ${revision} is not null) or instr(${ifMatch}, '"' || ${revision} || '"') > 0`,
     etagMismatch,
-    [ifMatch],
+    { ifMatch },
   )
 }
 
 /** For a PUT. @param revision of the named resource; NULL if it does not exist. */
 export function isNewIfRequired(revision: SQLWrapper) {
-  return precondition(sql`${ifNoneMatch} is null or ${isNull(revision)}`, alreadyExists, [ifNoneMatch])
+  return precondition(sql`${ifNoneMatch} is null or ${isNull(revision)}`, alreadyExists, { ifNoneMatch })
 }

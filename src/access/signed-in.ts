@@ -40,7 +40,7 @@ export const identityOfSignIn = {
         ),
     ),
   ),
-  takes: [],
+  takes: {},
 }
 
 // The conditions need `identityOfSignIn`.

@@ -40,7 +40,7 @@ const isWakeable = (organizationId: SQLWrapper, isOfBatch: SQL) =>
   )
 
 /** The endpoints that want an event of the request. */
-export const selectWakeable = guarded({ takes: [] }, [], () =>
+export const selectWakeable = guarded({ takes: [] }, {}, () =>
   query
     .select(fields)
     .from(apiKeys)
@@ -51,7 +51,7 @@ export const selectWakeable = guarded({ takes: [] }, [], () =>
 const organizationId = text('organizationId')
 
 /** The endpoints that want an event that the service recorded by itself. */
-export const selectWakeableByService = unguarded([organizationId, firstSequence, now], () =>
+export const selectWakeableByService = unguarded({ organizationId, firstSequence, now }, () =>
   query
     .select(fields)
     .from(eventEndpoints)

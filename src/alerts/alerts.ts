@@ -17,7 +17,7 @@ import { post } from '../webhooks/post.ts'
 const about = number('about')
 
 /** The alerts about a database that have not ended, apart from late ticks, which only the tick of database 0 knows. */
-export const selectAlerts = unguarded([about], () =>
+export const selectAlerts = unguarded({ about }, () =>
   query.select().from(alerts).where(sql`${alerts.database} = ${about} and ${alerts.name} <> 'late'`),
 )
 
@@ -36,7 +36,7 @@ export interface Message {
 const stored = jsonRows('stored', 'database', 'name', 'begunAt', 'sentAt', 'endsAt')
 const removed = jsonRows('removed', 'database', 'name')
 
-export const storeAlerts = unguarded([stored.parameter], () =>
+export const storeAlerts = unguarded({ parameter: stored.parameter }, () =>
   query
     .insert(alerts)
     .select(
@@ -60,7 +60,7 @@ export const storeAlerts = unguarded([stored.parameter], () =>
     .returning({ sentAt: alerts.sentAt }),
 )
 
-export const removeAlerts = unguarded([removed.parameter], () =>
+export const removeAlerts = unguarded({ parameter: removed.parameter }, () =>
   query
     .delete(alerts)
     .where(

@@ -45,7 +45,7 @@ const failed = number('failed')
 const isBound = sql`${tickReports.database} in (select value from json_each(${numbers}))`
 
 /** A database whose ticks never ran becomes late too. */
-export const insertReports = unguarded([numbers, now], () =>
+export const insertReports = unguarded({ numbers, now }, () =>
   query
     .insert(tickReports)
     .select(sql`select value, ${now}, 0 from json_each(${numbers}) where true`)
@@ -53,7 +53,7 @@ export const insertReports = unguarded([numbers, now], () =>
 )
 
 /** The databases whose ticks are late, or were when the last tick looked. */
-export const selectLate = unguarded([numbers, lateBefore], () =>
+export const selectLate = unguarded({ numbers, lateBefore }, () =>
   query
     .select({
       database: tickReports.database,
@@ -66,7 +66,7 @@ export const selectLate = unguarded([numbers, lateBefore], () =>
     .where(and(isBound, or(lte(tickReports.scheduledAt, lateBefore), isNotNull(alerts.name)))),
 )
 
-export const reportTick = unguarded([ofTick, now, failed], () =>
+export const reportTick = unguarded({ ofTick, now, failed }, () =>
   query
     .insert(tickReports)
     .values({ database: sql`${ofTick}`, scheduledAt: sql`${now}`, failedCalls: sql`${failed}` })

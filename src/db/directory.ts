@@ -8,7 +8,7 @@ import { query, type RowOf, runBatch, unguarded } from './statement.ts'
 
 const organizationIds = text('organizationIds')
 
-export const selectPlaces = unguarded([organizationIds], () =>
+export const selectPlaces = unguarded({ organizationIds }, () =>
   query
     .select()
     .from(directory)

@@ -4,7 +4,7 @@
  */
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { type Parameter, rowLimit } from './parameters.ts'
+import { type NamedParameters, type Parameter, rowLimit } from './parameters.ts'
 import { namesOf, selectedAs } from './rows.ts'
 import { deletions } from './schema.ts'
 import { guarded, query, type Statement } from './statement.ts'
@@ -58,13 +58,13 @@ export const hasDeleted = (organizationId: SQLWrapper, ...types: (typeof deletio
  * @param listable whose parameters the statement takes.
  * @param parameters of the range and the conditions.
  */
-export function listOf<P extends Parameter, const Own extends readonly Parameter[], Listed extends Fields>(
+export function listOf<P extends Parameter, Own extends NamedParameters, Listed extends Fields>(
   listable: { readonly takes: readonly P[] },
   parameters: Own,
   list: ExaminedList<Listed>,
-): Statement<Examined<RowOfFields<Listed>>, P | Own[number] | typeof rowLimit> {
+): Statement<Examined<RowOfFields<Listed>>, P | Own[keyof Own] | typeof rowLimit> {
   const { table, source = sql`${table}`, isInRange, order, position, fields, joins, isListed, mayLeaveOut } = list
-  return guarded(listable, [...parameters, rowLimit], () => {
+  return guarded(listable, { ...parameters, rowLimit }, () => {
     const lastColumns = Object.keys(fields).map((name) => sql`${position[name] ?? sql`null`}`)
     // The items keep the order of the examined rows: an order of their own would have to sort them all.
     const items = sql`select ${selectedAs(fields)}, 0 as "isLastExamined"
@@ -78,5 +78,5 @@ export function listOf<P extends Parameter, const Own extends readonly Parameter
       .select({ ...namesOf<Fields>(fields), isLastExamined: sql<0 | 1>`"isLastExamined"`.as('isLastExamined') })
       .from(sql`(${items} union all ${last})`)
       .limit(rowLimit)
-  }) as Statement<Examined<RowOfFields<Listed>>, P | Own[number] | typeof rowLimit>
+  }) as Statement<Examined<RowOfFields<Listed>>, P | Own[keyof Own] | typeof rowLimit>
 }

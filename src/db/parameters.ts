@@ -7,6 +7,14 @@ export type Values = Readonly<Record<string, Value>>
 
 export type Parameter = Placeholder
 
+/**
+ * Parameters by their names. A set of them is the list of a statement, and the columns that it writes: a column that a
+ * request may set is one entry.
+ */
+export type NamedParameters = Readonly<Record<string, Parameter>>
+
+export const valuesIn = <Own extends NamedParameters>(parameters: Own) => Object.values(parameters) as Own[keyof Own][]
+
 /** The values of the parameters, by their names. */
 export type ValuesOf<P extends Parameter> = { readonly [Name in P['name']]: ValueOf<P, Name> }
 

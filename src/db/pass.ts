@@ -20,7 +20,7 @@ const passCursor = text('passCursor')
 const nextDueAt = text('nextDueAt')
 const nextCursor = text('nextCursor')
 
-export const selectPass = unguarded([pass], () =>
+export const selectPass = unguarded({ pass }, () =>
   query.select({ dueAt: passes.dueAt, cursor: passes.cursor }).from(passes).where(eq(passes.name, pass)),
 )
 
@@ -34,7 +34,7 @@ export async function duePass(database: Database, name: string, now: string): Pr
 }
 
 /** Begins a pass that has no row. */
-export const insertPass = unguarded([pass, dueAt], () =>
+export const insertPass = unguarded({ pass, dueAt }, () =>
   query
     .insert(passes)
     .values({ name: sql`${pass}`, dueAt: sql`${dueAt}`, cursor: '' })
@@ -42,7 +42,7 @@ export const insertPass = unguarded([pass, dueAt], () =>
 )
 
 /** Does nothing if another tick moved the pass on or another pass began. */
-export const movePass = unguarded([pass, dueAt, passCursor, nextDueAt, nextCursor], () =>
+export const movePass = unguarded({ pass, dueAt, passCursor, nextDueAt, nextCursor }, () =>
   query
     .update(passes)
     .set({ dueAt: sql`${nextDueAt}`, cursor: sql`${nextCursor}` })

@@ -11,7 +11,7 @@ import {
   SQLiteUpdateBuilder,
 } from 'drizzle-orm/sqlite-core'
 import type { Database } from './database.ts'
-import type { Parameter, Value, Values, ValuesOf } from './parameters.ts'
+import { type NamedParameters, type Parameter, type Value, type Values, type ValuesOf, valuesIn } from './parameters.ts'
 
 /** SQL with its parameters: a statement whose rows have the shape `Row`. */
 export interface Statement<Row = unknown, P extends Parameter = Parameter> {
@@ -74,12 +74,12 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
  * @param preconditions whose parameters it takes: those that it begins from.
  * @param parameters of its own.
  */
-export function guarded<Result, P extends Parameter, const Own extends readonly Parameter[]>(
+export function guarded<Result, P extends Parameter, Own extends NamedParameters>(
   preconditions: Takes<P>,
   parameters: Own,
   build: () => Compilable<Result>,
-): Statement<ResultRow<Result>, P | Own[number]> {
-  const takes = [...preconditions.takes, ...parameters]
+): Statement<ResultRow<Result>, P | Own[keyof Own]> {
+  const takes = [...preconditions.takes, ...valuesIn(parameters)]
   return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()))
 }
 
@@ -87,11 +87,11 @@ export function guarded<Result, P extends Parameter, const Own extends readonly 
  * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, claim
  * links, and provisioning (operate/provisioning.ts).
  */
-export function unguarded<Result, const Own extends readonly Parameter[]>(
+export function unguarded<Result, Own extends NamedParameters>(
   parameters: Own,
   build: () => Compilable<Result>,
-): Statement<ResultRow<Result>, Own[number]> {
-  return compiledOnFirstUse(parameters, () => build().toSQL())
+): Statement<ResultRow<Result>, Own[keyof Own]> {
+  return compiledOnFirstUse(valuesIn(parameters), () => build().toSQL())
 }
 
 function requireGuard(compiled: Compiled): Compiled {

@@ -22,7 +22,7 @@ const ended = alias(apiKeys, 'ended')
 /** Until when the keys of each kind have ended. */
 const keysEndedBy = text('keysEndedBy')
 const sessionsEndedBy = text('sessionsEndedBy')
-const ends = [keysEndedBy, sessionsEndedBy, now] as const
+const ends = { keysEndedBy, sessionsEndedBy, now }
 const kept = sql`(values ('key', ${keysEndedBy}), ('grant', ${keysEndedBy}), ('session', ${sessionsEndedBy})) as "kept"`
 /** A page of the keys to remove. */
 const page = (limit = PAGE_ROWS) =>

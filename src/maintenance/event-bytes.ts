@@ -68,7 +68,7 @@ const uncounted = (limit: number) => sql`(select ${auditEvents.organizationId} a
     and ${auditEvents.sequence} > ${counted} and ${auditEvents.sequence} < ${countedBefore}
   where ${isOfPage} order by ${organizations.id}, ${auditEvents.sequence} limit ${sql.raw(String(limit))}) as "new"`
 
-const OF_COUNT = [after, last, now, countedBefore] as const
+const OF_COUNT = { after, last, now, countedBefore }
 
 export const findUncounted = unguarded(OF_COUNT, () => query.select({ one: sql`1` }).from(uncounted(1)))
 
@@ -95,7 +95,7 @@ export const countEvents = unguarded(OF_COUNT, () =>
 )
 
 /** The organization of the page with the most bytes beyond the limit, before the removal. */
-export const selectLargest = unguarded([after, last, now, byteLimit], () =>
+export const selectLargest = unguarded({ after, last, now, byteLimit }, () =>
   query
     .select({ organizationId: eventUsage.organizationId, bytes: eventUsage.bytes })
     .from(organizations)
@@ -115,7 +115,7 @@ const oldest = (limit: number) => sql`(select ${auditEvents.organizationId} as "
     and ${auditEvents.sequence} <= ${eventUsage.countedTo}
   where ${isOfPage} order by ${organizations.id}, ${auditEvents.sequence} limit ${sql.raw(String(limit))}) as "oldest"`
 
-const OF_REMOVAL = [after, last, now, byteLimit, oldestEvent, removableBefore] as const
+const OF_REMOVAL = { after, last, now, byteLimit, oldestEvent, removableBefore }
 
 export const findExcess = unguarded(OF_REMOVAL, () => query.select({ one: sql`1` }).from(oldest(1)))
 
@@ -130,7 +130,7 @@ export const removeExcess = unguarded(OF_REMOVAL, () =>
 )
 
 /** The key that wrote the most bytes of the latest events. */
-export const selectWriter = unguarded([organizationId], () => {
+export const selectWriter = unguarded({ organizationId }, () => {
   const sample = sql`(select ${auditEvents.apiKeyId} as "apiKeyId", ${bytes} as "bytes" from ${auditEvents}
     where ${auditEvents.organizationId} = ${organizationId}
     order by ${auditEvents.sequence} desc limit ${sql.raw(String(SAMPLE_ROWS))}) as "sample"`

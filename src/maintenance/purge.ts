@@ -119,7 +119,7 @@ const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
       limit ${sql.raw(String(PAGE_ROWS))}`
 
 const deletePage = (dependents: Dependents) =>
-  unguarded([organizations.parameter, now], () =>
+  unguarded({ parameter: organizations.parameter, now }, () =>
     query
       .delete(dependents.table)
       .where(sql`(${keyOf(dependents.table)}) in (${pageOf(dependents, keyOf(dependents.table))})`),
@@ -145,7 +145,7 @@ function deleteWithDependents(
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
   const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, null, ${now}, ${now}, null, null, null`
   return [
-    unguarded([organizations.parameter, now], () =>
+    unguarded({ parameter: organizations.parameter, now }, () =>
       query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing(),
     ),
     deletePage(narrowed(dependents, isRecorded)),
@@ -157,7 +157,9 @@ function deleteWithObjects(dependents: Dependents, objectKey: SQLWrapper) {
   const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
-    unguarded([organizations.parameter, now], () => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
+    unguarded({ parameter: organizations.parameter, now }, () =>
+      query.insert(orphanedObjects).select(page).onConflictDoNothing(),
+    ),
     deletePage(narrowed(dependents, isOrphaned)),
   ]
 }
@@ -171,7 +173,7 @@ const hasNoDependents = sql.join(
 )
 
 /** Removes the copies of the rows of deletions that have become final. Their dependents are purged after that. */
-export const dropRows = unguarded([now], () =>
+export const dropRows = unguarded({ now }, () =>
   query
     .update(deletions)
     .set({ id: null, row: null })
@@ -183,7 +185,7 @@ export const dropRows = unguarded([now], () =>
 )
 
 const endDeletionsWithin = deletionsWithin.map((within) =>
-  unguarded([organizations.parameter, now], () =>
+  unguarded({ parameter: organizations.parameter, now }, () =>
     query
       .update(deletions)
       .set({ finalAt: sql`${now}`, id: null, row: null })
@@ -200,7 +202,7 @@ const hasNoDeletionsWithin = sql.join(
 )
 
 /** Marks the deletions that have no dependents left as purged. */
-export const markPurged = unguarded([organizations.parameter, now], () =>
+export const markPurged = unguarded({ parameter: organizations.parameter, now }, () =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
@@ -214,7 +216,7 @@ const nextOrganization = sql`(select ${deletions.organizationId} from ${indexedB
   where ${isToPurge} and ${deletions.organizationId} > "organization"."id" order by ${deletions.organizationId} limit 1)`
 
 /** The organizations that have deletions to purge. It leaps from one to the next, however many deletions each has. */
-export const selectOrganizations = unguarded([now], () =>
+export const selectOrganizations = unguarded({ now }, () =>
   query.select({ id: sql<string>`"id"`.as('id') }).from(
     sql`(with recursive "organization"("id") as (
       select '' union all select ${nextOrganization} from "organization" where "id" is not null
@@ -222,7 +224,7 @@ export const selectOrganizations = unguarded([now], () =>
   ),
 )
 
-export const deleteExpiredRequests = unguarded([dayAgo, now], () =>
+export const deleteExpiredRequests = unguarded({ dayAgo, now }, () =>
   query.delete(variableRequests).where(
     sql`(${keyOf(variableRequests)}) in (select ${keyOf(variableRequests)}
         from ${indexedBy(variableRequests, 'variableRequestsByAge')}

@@ -59,7 +59,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
   return {
     contextOf,
-    select: unguarded([keyId, after, now], () =>
+    select: unguarded({ keyId, after, now }, () =>
       query
         .select(fields)
         .from(table)
@@ -70,7 +70,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
     /**
      * Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique.
      */
-    update: unguarded([resealed.parameter, now], () =>
+    update: unguarded({ parameter: resealed.parameter, now }, () =>
       query
         .update(table)
         .set({ [column.name]: sql`${resealed.column('sealed')}` })

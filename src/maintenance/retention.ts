@@ -6,7 +6,7 @@ import { and, asc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
-import { now, number, type Parameter, text } from '../db/parameters.ts'
+import { type NamedParameters, now, number, text } from '../db/parameters.ts'
 import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
@@ -38,7 +38,7 @@ const oldestRun = text('oldestRun')
 const oldestRunId = text('oldestRunId')
 const oldestEvent = number('oldestEvent')
 
-export const selectOrganizations = unguarded([after], () =>
+export const selectOrganizations = unguarded({ after }, () =>
   query
     .select({ id: organizations.id })
     .from(organizations)
@@ -51,13 +51,13 @@ export const selectOrganizations = unguarded([after], () =>
  * @param key the second column of its primary key, after the organization.
  * @param parameters of the condition.
  */
-function retentionOf<const Own extends readonly Parameter[]>(
+function retentionOf<Own extends NamedParameters>(
   table: SQLiteTable & Record<'organizationId', SQLiteColumn>,
   key: SQLiteColumn,
   isOld: SQL | undefined,
   own: Own,
 ) {
-  const parameters = [after, last, now, ...own] as const
+  const parameters = { after, last, now, ...own }
   const old = (limit: number) =>
     sql`select ${table.organizationId}, ${key} from ${organizations} cross join ${table}
         on ${table.organizationId} = ${organizations.id} and ${isOld}
@@ -72,10 +72,10 @@ function retentionOf<const Own extends readonly Parameter[]>(
 }
 
 /** A run may be fired or recorded long after its instant, so its row has to be old too. */
-export const oldRuns = retentionOf(runs, runs.id, and(lt(runs.id, oldestRunId), lt(runs.createdAt, oldestRun)), [
+export const oldRuns = retentionOf(runs, runs.id, and(lt(runs.id, oldestRunId), lt(runs.createdAt, oldestRun)), {
   oldestRunId,
   oldestRun,
-])
+})
 
 const later = alias(auditEvents, 'later')
 /** The last of the old events stays: a feed finds by it that its cursor is too old (resources/events/statements.ts). */
@@ -83,9 +83,9 @@ const lastOldEvent = query
   .select({ sequence: sql`max(${later.sequence})` })
   .from(later)
   .where(and(eq(later.organizationId, organizations.id), lt(later.sequence, oldestEvent)))
-export const oldAuditEvents = retentionOf(auditEvents, auditEvents.sequence, lt(auditEvents.sequence, lastOldEvent), [
+export const oldAuditEvents = retentionOf(auditEvents, auditEvents.sequence, lt(auditEvents.sequence, lastOldEvent), {
   oldestEvent,
-])
+})
 
 /** Works on some pages of the pass that is due. The next tick continues. @param found gets what the operator is told. */
 export async function deleteExpired(

@@ -24,7 +24,7 @@ const searchCursor = textOrNull('searchCursor')
 const objectKeys = text('objectKeys')
 const deleteAfter = text('deleteAfter')
 
-export const selectSearch = unguarded([now], () =>
+export const selectSearch = unguarded({ now }, () =>
   query
     .select()
     .from(objectSearches)
@@ -34,7 +34,7 @@ export const selectSearch = unguarded([now], () =>
 )
 
 /** Skips objects that are orphans already, such as those of uploads in progress. */
-export const addUnreferencedToOrphans = unguarded([objectKeys, deleteAfter], () =>
+export const addUnreferencedToOrphans = unguarded({ objectKeys, deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -51,14 +51,14 @@ export const addUnreferencedToOrphans = unguarded([objectKeys, deleteAfter], () 
     .onConflictDoNothing(),
 )
 
-export const saveCursor = unguarded([startedAt, searchCursor], () =>
+export const saveCursor = unguarded({ startedAt, searchCursor }, () =>
   query
     .update(objectSearches)
     .set({ cursor: sql`${searchCursor}` })
     .where(eq(objectSearches.startedAt, startedAt)),
 )
 
-export const endSearch = unguarded([startedAt], () =>
+export const endSearch = unguarded({ startedAt }, () =>
   query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
 )
 

@@ -19,5 +19,5 @@ const notSweptBefore = text('notSweptBefore')
 export const writtenObject = {
   table: orphanedObjects,
   on: and(eq(orphanedObjects.objectKey, objectKey), gt(orphanedObjects.deleteAfter, notSweptBefore)),
-  takes: [objectKey, notSweptBefore],
+  takes: { objectKey, notSweptBefore },
 }

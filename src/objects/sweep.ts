@@ -22,7 +22,7 @@ const objectKeys = text('objectKeys')
 /** See `organizationOf`. */
 const organizationOfKey = sql`substr(${orphanedObjects.objectKey}, instr(${orphanedObjects.objectKey}, '/') + 1, 36)`
 
-export const selectDue = unguarded([now], () =>
+export const selectDue = unguarded({ now }, () =>
   query
     .select({
       objectKey: orphanedObjects.objectKey,
@@ -34,14 +34,14 @@ export const selectDue = unguarded([now], () =>
     .limit(PAGE_SIZE),
 )
 
-export const removeFromOrphans = unguarded([objectKeys], () =>
+export const removeFromOrphans = unguarded({ objectKeys }, () =>
   query
     .delete(orphanedObjects)
     .where(inArray(orphanedObjects.objectKey, sql`(select value from json_each(${objectKeys}))`)),
 )
 
 /** Selects the objects that are due and that a row of this database refers to. */
-export const selectReferenced = unguarded([objectKeys], () =>
+export const selectReferenced = unguarded({ objectKeys }, () =>
   query
     .select({ objectKey: sql<string>`"due".value`.as('objectKey') })
     .from(sql`json_each(${objectKeys}) as "due"`)

@@ -30,7 +30,7 @@ const hash = text('hash')
 const expiresAt = text('expiresAt')
 const userQuota = number('quota.users')
 
-const person = [organizationId, issuer, subject, now] as const
+const person = { organizationId, issuer, subject, now }
 const isPerson = and(
   eq(identities.organizationId, organizationId),
   eq(identities.issuer, issuer),
@@ -80,11 +80,11 @@ const isAccepted = and(
     )}
     else ${or(isNotNull(invitations.userId), not(isExceeded(organizationId)))} end`,
 )
-const invitee = [...person, email, userQuota] as const
+const invitee = { ...person, email, userQuota }
 
 /** Before the acceptance. */
 export const recordAcceptance = recordedByService(
-  [...invitee, newUserId, keyId, name],
+  { ...invitee, newUserId, keyId, name },
   {
     type: 'invitation.accepted',
     organizationId: invitations.organizationId,
@@ -100,7 +100,7 @@ export const recordAcceptance = recordedByService(
 )
 
 /** Binds the invitation to the person. No other sign-in can accept it. */
-export const acceptInvitation = unguarded([...invitee, newIdentityId], () =>
+export const acceptInvitation = unguarded({ ...invitee, newIdentityId }, () =>
   query
     .update(invitations)
     .set({ acceptedAt: sql`${now}`, identityId: sql`coalesce(${knownPerson({ id: known.id })}, ${newIdentityId})` })
@@ -120,7 +120,7 @@ const isJustAccepted = and(
  * Directly after `acceptInvitation`: writes what the invitation gives, or else what the rules say now: the role and the
  * projects, or that no rule admits the person. A new person gets an identity only if they are admitted.
  */
-export const admit = unguarded([...person, email, claims, newIdentityId, newUserId, userQuota], () =>
+export const admit = unguarded({ ...person, email, claims, newIdentityId, newUserId, userQuota }, () =>
   query
     .insert(identities)
     .select(
@@ -213,12 +213,12 @@ const isEnding = and(
 )
 
 export const recordEndedKeys = recordedByService(
-  [...person, roleScopes],
+  { ...person, roleScopes },
   { type: typeOfEnd(ended.kind), id: ended.id, name: ended.name, organizationId: ended.organizationId },
   (row) => query.select(row).from(identities).innerJoin(ended, isEnding).where(isPerson),
 )
 
-export const endKeys = unguarded([...person, roleScopes], () =>
+export const endKeys = unguarded({ ...person, roleScopes }, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
@@ -231,7 +231,7 @@ export const endKeys = unguarded([...person, roleScopes], () =>
 const grantIdleEnd = text('grantIdleEnd')
 
 /** The apps of the person that have not ended get their time again. */
-export const extendGrants = unguarded([...person, grantIdleEnd], () =>
+export const extendGrants = unguarded({ ...person, grantIdleEnd }, () =>
   query
     .update(apiKeys)
     .set({ expiresAt: sql`min(${apiKeys.grantEndsAt}, ${grantIdleEnd})` })
@@ -246,7 +246,7 @@ export const extendGrants = unguarded([...person, grantIdleEnd], () =>
     ),
 )
 
-export const insertUser = unguarded([...person, newIdentityId, newUserId, name], () =>
+export const insertUser = unguarded({ ...person, newIdentityId, newUserId, name }, () =>
   query.insert(users).select(
     query
       .select(
@@ -277,7 +277,7 @@ const roleGiver = sql`case when ${identities.ruleIds} is null then ${identities.
 /** With its descendants, this key ends the session too. The roles and rules of other keys are found by the identity. */
 const creator = sql`coalesce(${identities.linkedByKeyId}, ${roleGiver})`
 
-export const insertSession = unguarded([...person, keyId, hash, name, expiresAt, roleScopes], () =>
+export const insertSession = unguarded({ ...person, keyId, hash, name, expiresAt, roleScopes }, () =>
   query.insert(apiKeys).select(
     query
       .select(
@@ -306,19 +306,19 @@ const actor = { apiKeyId: keyId, apiKeyName: name, userId: identities.userId }
 const ofPerson = { organizationId: identities.organizationId, name, actor }
 
 export const recordIdentity = recordedByService(
-  [...person, newIdentityId, keyId, name, email],
+  { ...person, newIdentityId, keyId, name, email },
   { ...ofPerson, type: 'identity.created', id: identities.id, name: sql`coalesce(${email}, ${subject})` },
   (row) => query.select(row).from(identities).where(isFirst),
 )
 
 export const recordUser = recordedByService(
-  [...person, newIdentityId, newUserId, keyId, name],
+  { ...person, newIdentityId, newUserId, keyId, name },
   { ...ofPerson, type: 'user.created', id: identities.userId },
   (row) => query.select(row).from(identities).where(isNewUser),
 )
 
 export const recordSession = recordedByService(
-  [...person, keyId, name],
+  { ...person, keyId, name },
   { ...ofPerson, type: 'api-key.session-created', id: keyId, name: issuer },
   (row) => query.select(row).from(identities).where(isAdmitted),
 )
@@ -326,7 +326,7 @@ export const recordSession = recordedByService(
 const session = alias(apiKeys, 'session')
 
 /** What became of it. No row: there is no such organization. */
-export const selectOutcome = unguarded([...person, email, claims, newUserId, hash], () =>
+export const selectOutcome = unguarded({ ...person, email, claims, newUserId, hash }, () =>
   query
     .select({
       isActive: sql<0 | 1>`${isActive(organizations.id)}`.as('isActive'),

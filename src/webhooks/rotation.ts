@@ -19,7 +19,7 @@ export function rotationOf(
     previousSealedSecret: whileItOverlaps(receiver.previousSealedSecret).as('previousSealedSecret'),
     previousSecretExpiresAt: whileItOverlaps(receiver.previousExpiresAt).as('previousSecretExpiresAt'),
 
-    noThirdSecret: precondition(sql`(${expiresAt} is null or not ${overlaps})`, rotationInProgress, [expiresAt]),
+    noThirdSecret: precondition(sql`(${expiresAt} is null or not ${overlaps})`, rotationInProgress, { expiresAt }),
 
     /** The parameter of `rotated`, beside that of the precondition. */
     parameter: sealedSecret,

@@ -626,7 +626,7 @@ function inserting(table: SQLiteTable): Statement {
   const columns = Object.keys(getTableColumns(table))
   const placeholders = columns.map((column) => [column, sql.placeholder(column)])
   const statement =
-    insertions.get(table) ?? unguarded([], () => query.insert(table).values(Object.fromEntries(placeholders)))
+    insertions.get(table) ?? unguarded({}, () => query.insert(table).values(Object.fromEntries(placeholders)))
   insertions.set(table, statement)
   return statement
 }
@@ -642,7 +642,7 @@ export function now(): string {
 function bound(statement: ReturnType<Parameters<typeof unguarded>[1]>): D1PreparedStatement {
   return bind(
     env.DB,
-    unguarded([], () => statement),
+    unguarded({}, () => statement),
     {},
   )
 }

@@ -28,7 +28,7 @@ export const deletable = requiring(
     {
       table: named,
       on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)),
-      takes: [apiKeyId, descendants],
+      takes: { apiKeyId, descendants },
     },
     identityOfSignIn,
   ],
@@ -42,7 +42,7 @@ export const deletable = requiring(
 
 /** The key of the caller, as the named key. */
 export const ownDeletable = requiring(
-  [{ table: named, on: eq(named.hash, apiKeys.hash), takes: [] }],
+  [{ table: named, on: eq(named.hash, apiKeys.hash), takes: {} }],
   {},
   { ownId: sql<string>`${named.id}` },
 )
@@ -124,7 +124,7 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
 
   const recorded = recordedForEach(
     preconditions,
-    [descendants],
+    { descendants },
     { type: typeOfEnd(revoked.kind), id: revoked.id, name: revoked.name },
     (row, condition) =>
       query
@@ -139,7 +139,7 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
   // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no
   // later deletion has to search them.
   const creator = sql`case when ${of(ending, 'isNamed')} or not ${descendants} then ${apiKeys.createdByKeyId} end`
-  const revoke = guardedChange(preconditions, [descendants], recorded, () =>
+  const revoke = guardedChange(preconditions, { descendants }, recorded, () =>
     query
       .update(apiKeys)
       .set({ revokedAt: sql`${now}`, createdByKeyId: creator })
@@ -165,26 +165,26 @@ const isOfDescendant = (organizationId: SQLWrapper, keyId: SQLWrapper) =>
   )
 
 /** Before the keys end: the named key takes over the rules, roles, links and invitations that its descendants made or gave. */
-export const adoptRules = guarded(deletable, [], () =>
+export const adoptRules = guarded(deletable, {}, () =>
   query
     .update(signInRules)
     .set({ createdByKeyId: sql`${apiKeyId}` })
     .where(isOfDescendant(signInRules.organizationId, signInRules.createdByKeyId)),
 )
-export const adoptRoles = guarded(deletable, [], () =>
+export const adoptRoles = guarded(deletable, {}, () =>
   query
     .update(identities)
     .set({ roleByKeyId: sql`${apiKeyId}` })
     .where(isFoundBy(identities, ROLE_INDEX, isOfDescendant(identities.organizationId, identities.roleByKeyId))),
 )
 
-export const adoptLinks = guarded(deletable, [], () =>
+export const adoptLinks = guarded(deletable, {}, () =>
   query
     .update(identities)
     .set({ linkedByKeyId: sql`${apiKeyId}` })
     .where(isFoundBy(identities, LINK_INDEX, isOfDescendant(identities.organizationId, identities.linkedByKeyId))),
 )
-export const adoptInvitations = guarded(deletable, [], () =>
+export const adoptInvitations = guarded(deletable, {}, () =>
   query
     .update(invitations)
     .set({ createdByKeyId: sql`${apiKeyId}` })
@@ -193,7 +193,7 @@ export const adoptInvitations = guarded(deletable, [], () =>
 
 export const recordDeletedRules = recordedForEach(
   deletable,
-  [],
+  {},
   {
     type: 'sign-in-rule.deleted',
     id: signInRules.id,
@@ -211,7 +211,7 @@ export const recordDeletedRules = recordedForEach(
 
 export const recordDeletedInvitations = recordedForEach(
   deletable,
-  [],
+  {},
   { type: 'invitation.deleted', id: invitations.id, name: invitations.email },
   (row, condition) =>
     deletable
@@ -232,7 +232,7 @@ const recordIdentitiesOf = (
 ) =>
   recordedForEach(
     deletable,
-    [],
+    {},
     { type, id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
     (row, condition) =>
       deletable
@@ -261,7 +261,7 @@ const organizationOfDeletion = () =>
     .leftJoin(identityOfSignIn.table, identityOfSignIn.on)
     .where(and(mightAct, isUnrestricted, isUnrotated, isDeletable, sql`${descendants}`))
 
-export const deleteRules = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+export const deleteRules = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
   query
     .delete(signInRules)
     .where(and(eq(signInRules.organizationId, organizationOfDeletion()), eq(signInRules.createdByKeyId, apiKeyId))),
@@ -271,7 +271,7 @@ const isOfDeletedKey = (keyId: SQLWrapper) =>
   and(eq(identities.organizationId, organizationOfDeletion()), sql`${keyId} = ${apiKeyId}`)
 
 /** The rules decide again for the people to whom a descendant gave a role. */
-export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+export const takeRoles = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
   query
     .update(identities)
     .set({ ruleIds: '[]', roleByKeyId: null })
@@ -282,11 +282,11 @@ export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
  * A person who became an existing user by the word of a descendant is nobody: if a rule admits the person, the next sign-in makes
  * a user of their own. Their keys end, because their sessions count as created by that descendant.
  */
-export const unlinkIdentities = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+export const unlinkIdentities = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
   query.delete(identities).where(isFoundBy(identities, LINK_INDEX, isOfDeletedKey(identities.linkedByKeyId))),
 )
 
-export const deleteInvitations = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+export const deleteInvitations = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
   query
     .delete(invitations)
     .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.createdByKeyId, apiKeyId))),

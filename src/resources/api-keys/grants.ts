@@ -53,12 +53,12 @@ const creatorOfSession = {
     eq(creator.id, apiKeys.createdByKeyId),
     isNull(apiKeys.identityId),
   ),
-  takes: [],
+  takes: {},
 }
 const identityOfSession = {
   table: identities,
   on: and(eq(identities.organizationId, apiKeys.organizationId), eq(identities.id, apiKeys.identityId)),
-  takes: [],
+  takes: {},
 }
 
 const grant = alias(apiKeys, 'grant')
@@ -91,11 +91,11 @@ export const connectable = requiring([creatorOfSession, identityOfSession], {
         .where(and(eq(grant.organizationId, apiKeys.organizationId), eq(grant.idempotencyKey, consentHash))),
     ),
     consentIsDecided,
-    [consentHash],
+    { consentHash },
   ),
-  projectsExist: projectsExist(projectIds, [projectIds]),
-  grantsSomething: precondition(sql`json_array_length(${granted}) > 0`, bundlesExceedOwn, [scopes]),
-  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwn, [projectIds]),
+  projectsExist: projectsExist(projectIds, { projectIds }),
+  grantsSomething: precondition(sql`json_array_length(${granted}) > 0`, bundlesExceedOwn, { scopes }),
+  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwn, { projectIds }),
   withinLimit: precondition(
     sql`(select count(*) from (${grantsOfPerson})) < ${sql.raw(String(MAX_GRANTS))}`,
     filled(connectedAppLimit, { limit: MAX_GRANTS }),
@@ -108,8 +108,8 @@ const idleEnd = sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${identities.lastSignInAt}, $
 
 export const insertGrant = guardedChange(
   connectable,
-  [id, hash, name, clientId, redirectHost, consentHash, grantEndsAt, idleTime],
-  recordedAfter([id, name], { type: 'api-key.app-connected', id, name }),
+  { id, hash, name, clientId, redirectHost, consentHash, grantEndsAt, idleTime },
+  recordedAfter({ id, name }, { type: 'api-key.app-connected', id, name }),
   () =>
     query
       .insert(apiKeys)
@@ -143,7 +143,7 @@ export const insertGrant = guardedChange(
 const isCallersGrant = and(mayAct, sql`${apiKeys.kind} = 'grant'`)
 
 /** The code of the grant is exchanged. No row: it was before. */
-export const redeemCode = guarded(authorized, [], () =>
+export const redeemCode = guarded(authorized, {}, () =>
   query
     .update(apiKeys)
     .set({ redeemedAt: sql`${now}` })
@@ -152,7 +152,7 @@ export const redeemCode = guarded(authorized, [], () =>
 )
 
 /** The exchange came to nothing, so the code can be used again. */
-export const restoreCode = guarded(authorized, [], () =>
+export const restoreCode = guarded(authorized, {}, () =>
   query.update(apiKeys).set({ redeemedAt: null }).where(isCallersGrant),
 )
 
@@ -175,19 +175,23 @@ const isOwnGrant = and(
   ),
 )
 
-export const disconnectable = requiring([{ table: grant, on: isNamed, takes: [apiKeyId] }], {
+export const disconnectable = requiring([{ table: grant, on: isNamed, takes: { apiKeyId } }], {
   appExists: precondition(isNotNull(grant.id), connectedAppNotFound),
   callerIsUnrotated: callerIsUnrotated(),
   appIsOwn: precondition(isOwnGrant, otherConnectedApp),
 })
 
-const recordedDisconnection = recordedBefore(disconnectable, [], {
-  type: 'api-key.app-disconnected',
-  id: grant.id,
-  name: grant.name,
-})
+const recordedDisconnection = recordedBefore(
+  disconnectable,
+  {},
+  {
+    type: 'api-key.app-disconnected',
+    id: grant.id,
+    name: grant.name,
+  },
+)
 
-export const disconnectApp = guardedChange(disconnectable, [], recordedDisconnection, () =>
+export const disconnectApp = guardedChange(disconnectable, {}, recordedDisconnection, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isKeyAccessible, typeOfEnd } from '../../access/manage-keys.ts'
 import { precondition, preconditionUnless } from '../../access/preconditions.ts'
 import { isFresh, isSignIn, isWithinDays } from '../../access/signed-in.ts'
-import { now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import { type NamedParameters, now, number, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn } from '../../db/rows.ts'
 import { apiKeys } from '../../db/schema.ts'
 import { filled } from '../../errors.ts'
@@ -31,10 +31,10 @@ export const appOf = (key: typeof apiKeys | typeof named) =>
 export const isForSignIn = (expiresAt: SQLWrapper) => sql`(${isWithinDays(expiresAt)} and ${isSignIn})`
 
 /** @param isAllowed what the session may do by itself. @param isAllowedFresh what it may do after a sign-in just now. */
-export const signInIsFresh = <P extends Parameter>(
+export const signInIsFresh = <Own extends NamedParameters>(
   isAllowed: SQL | undefined,
   isAllowedFresh: SQL | undefined,
-  takes: P[],
+  takes: Own,
 ) => precondition(or(isAllowed, isFresh, not(isSignIn), not(isAllowedFresh ?? sql`false`)), freshSignInRequired, takes)
 
 /** A key as the API returns it, except that its lists and its app are JSON. */
@@ -49,7 +49,7 @@ export const earlierKey = {
     eq(earlier.idempotencyKey, idempotencyKey),
     ne(earlier.id, id),
   ),
-  takes: [idempotencyKey, id],
+  takes: { idempotencyKey, id },
 }
 export const earlierKeyId = preconditionUnless(sql<string | null>`${earlier.id}`, (_, apiKeyId) =>
   filled(tokenAlreadyReturned, { apiKeyId }),

@@ -41,7 +41,7 @@ import {
 const overlapEndsAt = text('overlapEndsAt')
 
 export const rotatable = requiring(
-  [{ table: named, on: and(isNamed, isNull(named.revokedAt)), takes: [apiKeyId] }, earlierKey, identityOfSignIn],
+  [{ table: named, on: and(isNamed, isNull(named.revokedAt)), takes: { apiKeyId } }, earlierKey, identityOfSignIn],
   {
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
@@ -50,7 +50,7 @@ export const rotatable = requiring(
     signInIsFresh: signInIsFresh(
       livesUntil(named.expiresAt),
       and(hasScopes(named.scopes), isWithinDays(named.expiresAt)),
-      [],
+      {},
     ),
     callerHasScopes: precondition(hasScopes(named.scopes), rotatedScopesExceedOwnKey),
     callerLivesAsLong: precondition(
@@ -65,12 +65,12 @@ export const rotatable = requiring(
 
 /** After the change, because the preconditions read many rows. */
 const recordedRotation = recordedAfter(
-  [apiKeyId],
+  { apiKeyId },
   { type: 'api-key.rotated', id: named.id, name: named.name },
   { join: { table: named, on: isNamed } },
 )
 
-export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation, () =>
+export const insertSuccessor = guardedChange(rotatable, { hash }, recordedRotation, () =>
   query
     .insert(apiKeys)
     .select(
@@ -97,7 +97,7 @@ export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation
 )
 
 /** The successor takes over the feeds of skills, which end with their key. */
-export const moveFeeds = guarded(rotatable, [], () =>
+export const moveFeeds = guarded(rotatable, {}, () =>
   query
     .update(skillFeeds)
     .set({ apiKeyId: sql`${id}` })
@@ -113,7 +113,7 @@ const shortenedSessions = sql`(${rotatable
 /** Without an overlap, the rotation ends the sessions. */
 export const recordEndedSessions = recordedForEach(
   rotatable,
-  [overlapEndsAt],
+  { overlapEndsAt },
   endedSession,
   (row, condition) =>
     query
@@ -124,7 +124,7 @@ export const recordEndedSessions = recordedForEach(
   'consequence',
 )
 
-export const shortenSessions = guarded(rotatable, [overlapEndsAt], () =>
+export const shortenSessions = guarded(rotatable, { overlapEndsAt }, () =>
   query
     .update(apiKeys)
     .set({ expiresAt: sql`${overlapEndsAt}`, grantEndsAt: sql`min(${apiKeys.grantEndsAt}, ${overlapEndsAt})` })
@@ -132,7 +132,7 @@ export const shortenSessions = guarded(rotatable, [overlapEndsAt], () =>
 )
 
 /** Ends the key that has the successor, after the overlap. */
-export const retireKey = guarded(rotatable, [overlapEndsAt], () =>
+export const retireKey = guarded(rotatable, { overlapEndsAt }, () =>
   query
     .update(apiKeys)
     .set({

@@ -30,10 +30,10 @@ const sessionName = textOrNull('name')
 export const sessionCreatable = requiring([], {
   callerIsNoSession: precondition(sql`${apiKeys.kind} = 'key'`, sessionCreatesSession),
   callerIsUnrotated: callerIsUnrotated(),
-  callerLivesAsLong: precondition(or(not(expiresAtIsGiven), livesUntil(expiresAt)), sessionExceedsOwnKey, [
+  callerLivesAsLong: precondition(or(not(expiresAtIsGiven), livesUntil(expiresAt)), sessionExceedsOwnKey, {
     expiresAt,
     expiresAtIsGiven,
-  ]),
+  }),
 })
 
 /** The sessions of the caller's key that one more session ends: the oldest. */
@@ -47,7 +47,7 @@ const surplusSessions = sql`(${sessionCreatable
 
 export const recordSurplusSessions = recordedForEach(
   sessionCreatable,
-  [],
+  {},
   endedSession,
   (row, condition) =>
     query
@@ -58,20 +58,23 @@ export const recordSurplusSessions = recordedForEach(
   'consequence',
 )
 
-export const endSurplusSessions = guarded(sessionCreatable, [], () =>
+export const endSurplusSessions = guarded(sessionCreatable, {}, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
     .where(sql`${apiKeys.hash} in (select "hash" from ${surplusSessions})`),
 )
 
-const recordedSession = recordedAfter([id, sessionName], {
-  type: 'api-key.session-created',
-  id,
-  name: sql`coalesce(${sessionName}, ${apiKeys.name})`,
-})
+const recordedSession = recordedAfter(
+  { id, sessionName },
+  {
+    type: 'api-key.session-created',
+    id,
+    name: sql`coalesce(${sessionName}, ${apiKeys.name})`,
+  },
+)
 
-export const insertSession = guardedChange(sessionCreatable, [id, sessionName, hash], recordedSession, () =>
+export const insertSession = guardedChange(sessionCreatable, { id, sessionName, hash }, recordedSession, () =>
   query
     .insert(apiKeys)
     .select(
@@ -113,11 +116,11 @@ const isOwnSession = and(
   includesProjects(session.projectIds),
 )
 
-const recordedOwnSessions = recordedForEach(sessionsDeletable, [], endedSession, (row, condition) =>
+const recordedOwnSessions = recordedForEach(sessionsDeletable, {}, endedSession, (row, condition) =>
   query.select(row).from(apiKeys).innerJoin(session, isOwnSession).where(and(sessionsDeletable.guard, condition)),
 )
 
-export const endOwnSessions = guardedChange(sessionsDeletable, [], recordedOwnSessions, () =>
+export const endOwnSessions = guardedChange(sessionsDeletable, {}, recordedOwnSessions, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

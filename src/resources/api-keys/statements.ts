@@ -51,7 +51,7 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
       failure('invalid_input', `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`),
-    [expiresAt, expiresAtIsGiven],
+    { expiresAt, expiresAtIsGiven },
   ),
   userExists: precondition(
     or(
@@ -64,9 +64,9 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
       ),
     ),
     namedUserNotFound,
-    [userId, userIdIsGiven],
+    { userId, userIdIsGiven },
   ),
-  projectsExist: projectsExist(projectIds, [projectIds]),
+  projectsExist: projectsExist(projectIds, { projectIds }),
   callerIsUnrotated: callerIsUnrotated(),
   signInIsFresh: signInIsFresh(
     and(hasScopes(scopes), actsAs(newUserId), livesUntil(newExpiresAt)),
@@ -75,33 +75,33 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
       or(actsAs(newUserId), and(isNull(newUserId), isAdmin)),
       or(livesUntil(newExpiresAt), isWithinDays(newExpiresAt)),
     ),
-    [scopes, userId, userIdIsGiven, projectIds, projectIdsIsGiven, expiresAt, expiresAtIsGiven],
+    { scopes, userId, userIdIsGiven, projectIds, projectIdsIsGiven, expiresAt, expiresAtIsGiven },
   ),
-  callerHasScopes: precondition(or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)), scopesExceedOwnKey, [
+  callerHasScopes: precondition(or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)), scopesExceedOwnKey, {
     scopes,
     projectIds,
     projectIdsIsGiven,
-  ]),
-  userIsAccessible: precondition(or(actsAs(newUserId), and(isNull(newUserId), isAdmin)), userExceedsOwnKey, [
+  }),
+  userIsAccessible: precondition(or(actsAs(newUserId), and(isNull(newUserId), isAdmin)), userExceedsOwnKey, {
     userId,
     userIdIsGiven,
-  ]),
-  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwnKey, [
+  }),
+  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwnKey, {
     projectIds,
     projectIdsIsGiven,
-  ]),
-  callerLivesAsLong: precondition(or(livesUntil(newExpiresAt), isForSignIn(newExpiresAt)), expiryExceedsOwnKey, [
+  }),
+  callerLivesAsLong: precondition(or(livesUntil(newExpiresAt), isForSignIn(newExpiresAt)), expiryExceedsOwnKey, {
     expiresAt,
     expiresAtIsGiven,
-  ]),
+  }),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
   withinQuota: withinApiKeyQuota,
 })
 
-const recordedCreation = recordedAfter([id, name], { type: 'api-key.created', id, name })
+const recordedCreation = recordedAfter({ id, name }, { type: 'api-key.created', id, name })
 
-export const insertKey = guardedChange(creatable, [name, hash], recordedCreation, () =>
+export const insertKey = guardedChange(creatable, { name, hash }, recordedCreation, () =>
   query
     .insert(apiKeys)
     .select(
@@ -139,7 +139,7 @@ function listing(isListed: SQL | undefined) {
     gt(named.id, cursor),
     isNull(named.revokedAt),
   )
-  return guarded(authorized, [kind, cursor, rowLimit], () =>
+  return guarded(authorized, { kind, cursor, rowLimit }, () =>
     authorized
       .rows(columnsIn(named, apiKey, { app: appOf(named) }), and(isListed, includesProjects(named.projectIds)))
       // Before the keys, of which nothing is read then if none is listed.

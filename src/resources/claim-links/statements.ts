@@ -36,7 +36,7 @@ const isUnused = ({ hash: linkHash, revokedAt, rotatedAt, movedTo, expiresAt, or
   )
 
 export const recordKey = recordedByService(
-  [hash, keyId, keyName, now],
+  { hash, keyId, keyName, now },
   {
     type: 'api-key.created',
     organizationId: link.organizationId,
@@ -47,7 +47,7 @@ export const recordKey = recordedByService(
   (row) => query.select(row).from(link).where(isUnused(link)),
 )
 
-export const insertKey = unguarded([hash, keyId, keyHash, keyName, now], () =>
+export const insertKey = unguarded({ hash, keyId, keyHash, keyName, now }, () =>
   query.insert(apiKeys).select(
     query
       .select(
@@ -68,7 +68,7 @@ export const insertKey = unguarded([hash, keyId, keyHash, keyName, now], () =>
   ),
 )
 
-export const endLink = unguarded([hash, now], () =>
+export const endLink = unguarded({ hash, now }, () =>
   query
     .update(apiKeys)
     .set({ rotatedAt: sql`${now}`, revokedAt: sql`${now}` })
@@ -76,7 +76,7 @@ export const endLink = unguarded([hash, now], () =>
 )
 
 /** The link, and the API key that it was used for, if it was. */
-export const selectLink = unguarded([hash], () =>
+export const selectLink = unguarded({ hash }, () =>
   query
     .select({
       organizationId: link.organizationId,

@@ -11,7 +11,7 @@ import { precondition, preconditionUnless, requiring } from '../../access/precon
 import { accessibleIf, namesProjectIfRestricted, projectIdOrNull, projectIsActive } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
 import { listOf } from '../../db/examined.ts'
-import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import { cursor, type NamedParameters, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy, insertRow, jsonRows, keyOf } from '../../db/rows.ts'
 import {
   agents,
@@ -69,24 +69,32 @@ export const listable = requiring([], {
 })
 
 /** @param parameters of the condition. */
-function listed<const Own extends readonly Parameter[]>(index: string, parameters: Own, condition?: SQL) {
-  return listOf(listable, [cursor, resourceType, ...parameters], {
-    table: deletions,
-    source: indexedBy(deletions, index),
-    isInRange: and(eq(deletions.organizationId, listable.organizationId), condition, lt(deletions.id, cursor)),
-    order: desc(deletions.id),
-    position: { id: deletions.id },
-    fields,
-    isListed: and(gt(deletions.finalAt, now), not(endsWithParent), equalsIfGiven(deletions.resourceType, resourceType)),
-    // Those that are final stay in the index until the next tick.
-    mayLeaveOut: sql`true`,
-  })
+function listed<Own extends NamedParameters>(index: string, parameters: Own, condition?: SQL) {
+  return listOf(
+    listable,
+    { cursor, resourceType, ...parameters },
+    {
+      table: deletions,
+      source: indexedBy(deletions, index),
+      isInRange: and(eq(deletions.organizationId, listable.organizationId), condition, lt(deletions.id, cursor)),
+      order: desc(deletions.id),
+      position: { id: deletions.id },
+      fields,
+      isListed: and(
+        gt(deletions.finalAt, now),
+        not(endsWithParent),
+        equalsIfGiven(deletions.resourceType, resourceType),
+      ),
+      // Those that are final stay in the index until the next tick.
+      mayLeaveOut: sql`true`,
+    },
+  )
 }
 
-export const listOfAll = listed('deletionsById', [])
+export const listOfAll = listed('deletionsById', {})
 export const listInProject = listed(
   'deletionsByParent',
-  [projectIdOrNull],
+  { projectIdOrNull },
   and(eq(deletions.projectId, projectIdOrNull), isNull(deletions.agentId)),
 )
 
@@ -98,7 +106,7 @@ const namedDeletion = {
     gt(deletions.finalAt, now),
     not(endsWithParent),
   ),
-  takes: [deletionId],
+  takes: { deletionId },
 }
 
 const isOf = (...types: readonly DeletedType[]) =>
@@ -113,10 +121,10 @@ const isThereAndAccessible = {
 /** The caller may do with the deletion what its scope says: what it could have deleted. */
 export const accessible = requiring([namedDeletion], isThereAndAccessible)
 
-export const selectDeletion = guarded(accessible, [], () => accessible.rows(fields))
+export const selectDeletion = guarded(accessible, {}, () => accessible.rows(fields))
 
 /** What the next run of a deleted schedule is computed from. */
-export const selectTiming = guarded(accessible, [], () =>
+export const selectTiming = guarded(accessible, {}, () =>
   accessible.rows({
     resourceType: deletions.resourceType,
     cron: ofRow<string | null>('cron').as('cron'),
@@ -127,7 +135,7 @@ export const selectTiming = guarded(accessible, [], () =>
 )
 
 /** The schedules of a deleted project or agent that would fire at once for a time before the restoration. */
-export const selectDue = guarded(accessible, [], () =>
+export const selectDue = guarded(accessible, {}, () =>
   accessible
     .rows({
       ...asSql({ id: schedules.id, cron: schedules.cron, runAt: schedules.runAt, timezone: schedules.timezone }),
@@ -147,12 +155,12 @@ export const selectDue = guarded(accessible, [], () =>
 const itsProject = {
   table: projects,
   on: and(eq(projects.organizationId, deletions.organizationId), eq(projects.id, deletions.projectId)),
-  takes: [],
+  takes: {},
 }
 const itsAgent = {
   table: agents,
   on: and(eq(agents.organizationId, deletions.organizationId), eq(agents.id, deletions.agentId)),
-  takes: [],
+  takes: {},
 }
 
 const namesake = sql`select 1 from ${skills}
@@ -176,7 +184,7 @@ export const restorable = requiring([namedDeletion, itsProject, itsAgent], {
       'project' | 'agent' | null
     >`case when ${isOf('schedule')} and ${countOfParent} >= ${scheduleLimit} then ${parentType} end`,
     ({ limits }, type) => filled(scheduleLimitReached(type), { limit: limits.schedules }),
-    [scheduleLimit],
+    { scheduleLimit },
   ),
 })
 
@@ -187,14 +195,14 @@ type RestorableTable = SQLiteTable & Record<'organizationId' | 'id' | 'revision'
  * @param values of columns that are not restored as they were.
  * @param parameters of these values.
  */
-function restorationOf<const Own extends readonly Parameter[] = []>(
+function restorationOf<Own extends NamedParameters = Record<never, never>>(
   type: DeletedType,
   table: RestorableTable,
-  values: Readonly<Record<string, SQL | Own[number]>> = {},
-  parameters?: Own,
+  values: Readonly<Record<string, SQL | Parameter>> = {},
+  parameters: Own = {} as Own,
 ) {
   const isType = isOf(type)
-  const row: Record<string, SQL | Own[number] | SQLiteColumn> = {
+  const row: Record<string, SQL | Parameter | SQLiteColumn> = {
     ...fromJson(table, deletions.row),
     organizationId: deletions.organizationId,
     revision: newRevision,
@@ -202,7 +210,7 @@ function restorationOf<const Own extends readonly Parameter[] = []>(
   }
   const recorded = recordedBefore(
     restorable,
-    [],
+    {},
     {
       type: `${type === 'pull_request' ? 'pull-request' : type}.restored` satisfies EventType,
       id: deletions.resourceId,
@@ -215,14 +223,14 @@ function restorationOf<const Own extends readonly Parameter[] = []>(
   const restored = sql`select 1 from ${table}
     where ${table.organizationId} = ${deletions.organizationId} and ${table.id} = ${deletions.resourceId}`
   return {
-    insert: guardedChange(restorable, parameters ?? ([] as unknown as Own), recorded, () =>
+    insert: guardedChange(restorable, parameters, recorded, () =>
       query
         .insert(table)
         .select(restorable.rows(insertRow(table, row), isType))
         .returning({ id: sql<string>`${table.id}`.as('id') }),
     ),
     /** After the insertion, so that the row is never lost. */
-    remove: guarded(accessible, [], () =>
+    remove: guarded(accessible, {}, () =>
       query
         .delete(deletions)
         .where(
@@ -253,7 +261,12 @@ export const RESTORATIONS = {
   session: restorationOf('session', sessions),
   pull_request: restorationOf('pull_request', pullRequests),
   user: restorationOf('user', users),
-  schedule: restorationOf('schedule', schedules, { ...unlessTaken(schedules, isOfSameParent), nextRunAt }, [nextRunAt]),
+  schedule: restorationOf(
+    'schedule',
+    schedules,
+    { ...unlessTaken(schedules, isOfSameParent), nextRunAt },
+    { nextRunAt },
+  ),
   skill: restorationOf('skill', skills, unlessTaken(skills)),
 }
 
@@ -261,7 +274,7 @@ export const RESTORATIONS = {
 export const nextRuns = jsonRows('nextRuns', 'id', 'dueAt', 'nextRunAt')
 
 /** Skips schedules whose next run the tick has moved on. */
-export const storeNextRuns = guarded(accessible, [nextRuns.parameter], () =>
+export const storeNextRuns = guarded(accessible, { parameter: nextRuns.parameter }, () =>
   query
     .update(schedules)
     .set({ nextRunAt: sql`${nextRuns.column('nextRunAt')}` })
@@ -276,15 +289,19 @@ export const storeNextRuns = guarded(accessible, [nextRuns.parameter], () =>
     ),
 )
 
-const recordedPurge = recordedBefore(accessible, [], {
-  type: 'deletion.purged',
-  id: sql`${deletions.id}`,
-  name: sql`coalesce(${ofRow('name')}, ${deletions.resourceId})`,
-  projectId: deletions.projectId,
-})
+const recordedPurge = recordedBefore(
+  accessible,
+  {},
+  {
+    type: 'deletion.purged',
+    id: sql`${deletions.id}`,
+    name: sql`coalesce(${ofRow('name')}, ${deletions.resourceId})`,
+    projectId: deletions.projectId,
+  },
+)
 
 /** Makes the deletion final. The purge ends the deletions of what was in it. */
-export const purge = guardedChange(accessible, [], recordedPurge, () =>
+export const purge = guardedChange(accessible, {}, recordedPurge, () =>
   query
     .update(deletions)
     .set({ finalAt: sql`${now}`, id: null, row: null })

@@ -17,7 +17,7 @@ import { openVariable } from './open-variable.ts'
 const organizationId = text('organizationId')
 const projectId = text('projectId')
 
-export const selectSealed = unguarded([organizationId, projectId], () =>
+export const selectSealed = unguarded({ organizationId, projectId }, () =>
   query
     .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
     .from(projects)
@@ -86,7 +86,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
 const knownDatabases = new RecentMap<string, number>()
 
 /** A row if the database has the organization, and it has not left to another one. */
-export const selectIsHere = unguarded([organizationId], () =>
+export const selectIsHere = unguarded({ organizationId }, () =>
   query
     .select({ id: organizations.id })
     .from(organizations)

@@ -53,7 +53,7 @@ const namedVariable = {
     eq(environmentVariables.projectId, projectId),
     eq(environmentVariables.key, key),
   ),
-  takes: [projectId, key],
+  takes: { projectId, key },
 }
 
 const variableExists = precondition(isNotNull(environmentVariables.key), variableNotFound)
@@ -65,14 +65,17 @@ export const deletable = requiring([namedProject, namedVariable], {
   projectIsActive,
 })
 
-const recordedDeletion = recordedAfter([projectId, key], {
-  type: 'environment-variable.deleted',
-  id: key,
-  name: key,
-  projectId,
-})
+const recordedDeletion = recordedAfter(
+  { projectId, key },
+  {
+    type: 'environment-variable.deleted',
+    id: key,
+    name: key,
+    projectId,
+  },
+)
 
-export const deleteVariable = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteVariable = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(environmentVariables)
     .where(
@@ -99,7 +102,7 @@ const fields = {
 
 export const readable = requiring([namedProject], { projectExists, projectIsAccessible })
 
-export const selectVariables = guarded(readable, [cursor, rowLimit], () =>
+export const selectVariables = guarded(readable, { cursor, rowLimit }, () =>
   query
     .select(fields)
     .from(environmentVariables)
@@ -163,7 +166,7 @@ const namedRequest = {
     eq(variableRequests.projectId, projects.id),
     eq(variableRequests.idempotencyKey, idempotencyKey),
   ),
-  takes: [idempotencyKey],
+  takes: { idempotencyKey },
 }
 const hasEqualBody = sql`${variableRequests.idempotencyFingerprint} in (select value from json_each(${fingerprints}))`
 
@@ -175,19 +178,19 @@ export const settable = requiring(
     isFirstRequest: precondition(
       or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
       keyReusedForVariables,
-      [fingerprints],
+      { fingerprints },
     ),
     projectIsActive,
     exceededQuota: preconditionUnless(
       exceeded,
       ({ limits }, quota) => quotaExceededBy(quota, limits),
-      [keys, sealedLength, firstSeal],
+      { keys, sealedLength, firstSeal },
       or(isBegun, isNull(exceeded)),
     ),
     isWithinLimits: uncheckedPrecondition(
       or(isBegun, fits),
       ({ limits }) => filled(variableLimitReached, { limit: limits.variables }),
-      [keys, sealedLength, firstSeal, variableLimit],
+      { keys, sealedLength, firstSeal, variableLimit },
     ),
   },
   {
@@ -195,14 +198,14 @@ export const settable = requiring(
     /** True if a request with the same `Idempotency-Key` and an equal body was sent before. */
     isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)`,
   },
-  [keys, fingerprints],
+  { keys, fingerprints },
 )
 
 /** The values are sealed for one organization. If it is not the caller's, nothing is stored. */
 const isSealedForCaller = eq(apiKeys.organizationId, sealedFor)
 
 /** Records a request that has an `Idempotency-Key`. */
-export const recordRequest = guarded(settable, [sealedFor], () =>
+export const recordRequest = guarded(settable, { sealedFor }, () =>
   query
     .insert(variableRequests)
     .select(
@@ -231,14 +234,17 @@ const recordedNames = (rows: SQLWrapper) =>
     from (select group_concat(key, ', ') as names from ${rows}))`
 
 const isOnlyOne = sql`json_array_length(${keys}) = 1`
-const recordedSetting = recordedAfter([keys, projectId], {
-  type: eventType(sql`iif(${isOnlyOne}, 'environment-variable.set', 'environment-variables.set')`),
-  id: sql`iif(${isOnlyOne}, ${keys} ->> 0, ${projectId})`,
-  name: recordedNames(sql`(select value as key from json_each(${keys}) order by value)`),
-  projectId,
-})
+const recordedSetting = recordedAfter(
+  { keys, projectId },
+  {
+    type: eventType(sql`iif(${isOnlyOne}, 'environment-variable.set', 'environment-variables.set')`),
+    id: sql`iif(${isOnlyOne}, ${keys} ->> 0, ${projectId})`,
+    name: recordedNames(sql`(select value as key from json_each(${keys}) order by value)`),
+    projectId,
+  },
+)
 
-export const putVariables = guardedChange(settable, [sealedFor], recordedSetting, () =>
+export const putVariables = guardedChange(settable, { sealedFor }, recordedSetting, () =>
   query
     .insert(environmentVariables)
     .select(
@@ -264,7 +270,7 @@ export const putVariables = guardedChange(settable, [sealedFor], recordedSetting
 )
 
 /** The variables of a request that was sent before with an equal body, as they are now. */
-export const selectRepeated = guarded(readable, [idempotencyKey, fingerprints, keys], () =>
+export const selectRepeated = guarded(readable, { idempotencyKey, fingerprints, keys }, () =>
   readable
     .rows(fields)
     .innerJoin(variableRequests, and(namedRequest.on, hasEqualBody))
@@ -297,7 +303,7 @@ const keysExist = preconditionUnless(
     const others = names.splice(MAX_NAMED).length > 0 ? ' and others' : ''
     return filled(namedVariablesNotFound, { keys: names.join(', ') + others })
   },
-  [keys],
+  { keys },
 )
 
 /** Archived projects can be read, as by `ProjectEnvironments`. */
@@ -310,7 +316,7 @@ export const leasable = requiring([namedProject], {
 
 const isLeased = sql`(${keys} is null or ${isSet})`
 
-export const selectLeased = guarded(leasable, [], () =>
+export const selectLeased = guarded(leasable, {}, () =>
   query
     .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
     .from(environmentVariables)
@@ -330,9 +336,13 @@ const leasedKeys = query
   .where(and(isOfProject, isLeased))
   .orderBy(asc(environmentVariables.key))
 
-export const recordLease = recordedBefore(leasable, [], {
-  type: 'environment-variables.leased',
-  id: projects.id,
-  name: recordedNames(leasedKeys),
-  projectId: projects.id,
-})
+export const recordLease = recordedBefore(
+  leasable,
+  {},
+  {
+    type: 'environment-variables.leased',
+    id: projects.id,
+    name: recordedNames(leasedKeys),
+    projectId: projects.id,
+  },
+)

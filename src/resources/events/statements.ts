@@ -21,7 +21,7 @@ import { precondition, requiring } from '../../access/preconditions.ts'
 import { keyIsUnrestricted } from '../../access/project.ts'
 import { hasType } from '../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../db/examined.ts'
-import { number, type Parameter, rowLimit, textOrNull } from '../../db/parameters.ts'
+import { type NamedParameters, number, type Parameter, rowLimit, textOrNull } from '../../db/parameters.ts'
 import { equalsIfGiven } from '../../db/rows.ts'
 import { apiKeys, auditEvents, eventUsage } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
@@ -46,7 +46,7 @@ const userId = textOrNull('userId')
 /** 1 if the request has filters, else 0. */
 const isFiltered = number('isFiltered')
 
-export const FILTERS = [types, resourceTypes, resourceId, projectId, apiKeyId, userId] as const
+export const FILTERS = { types, resourceTypes, resourceId, projectId, apiKeyId, userId }
 
 /** The columns of an event, and its number. */
 export const eventColumns = {
@@ -86,7 +86,7 @@ const isVisible = (event: Pick<EventColumns, 'type' | 'projectId'>) =>
  * A list in one order. It is in the order of the examined events: an order of its own would have to sort them all.
  * @param range the parameters of the condition.
  */
-function listed<P extends Parameter, const Range extends readonly Parameter[]>(
+function listed<P extends Parameter, Range extends NamedParameters>(
   listable: ReturnType<typeof requiring> & { readonly takes: readonly P[] },
   range: Range,
   isInRange: SQL | undefined,
@@ -101,7 +101,7 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
     .limit(MAX_EXAMINED)
     .as('examined')
   return {
-    select: guarded(listable, [...range, ...FILTERS, rowLimit], () =>
+    select: guarded(listable, { ...range, ...FILTERS, rowLimit }, () =>
       query
         .select()
         .from(examined)
@@ -109,7 +109,7 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
         .limit(rowLimit),
     ),
     /** No row if all events of the range were examined, or no event can have been left out. */
-    selectLastExamined: guarded(listable, [...range, isFiltered], () =>
+    selectLastExamined: guarded(listable, { ...range, isFiltered }, () =>
       listable
         .rows({ sequence: auditEvents.sequence }, or(sql`${isFiltered}`, isNotNull(apiKeys.projectIds)))
         .innerJoin(auditEvents, and(eq(auditEvents.organizationId, apiKeys.organizationId), isInRange))
@@ -154,16 +154,16 @@ export const isKeptAfter = (sequence: SQLWrapper) => and(hasNoneOldAfter(sequenc
 
 /** No event after the cursor of the request may have been deleted. */
 export const keptAfter = (cursorExpired: Failure) =>
-  precondition(isKeptAfter(after), cursorExpired, [after, oldestKept])
+  precondition(isKeptAfter(after), cursorExpired, { after, oldestKept })
 
 export const readable = requiring([], {
   isKept: keptAfter(listCursorExpired),
 })
 
-export const feed = listed(readable, [after], gt(auditEvents.sequence, after), asc(auditEvents.sequence))
+export const feed = listed(readable, { after }, gt(auditEvents.sequence, after), asc(auditEvents.sequence))
 
 /** The number of the last event; NULL without events. */
-export const selectEnd = guarded(readable, [], () =>
+export const selectEnd = guarded(readable, {}, () =>
   readable.rows({
     sequence: sql<number | null>`${query
       .select({ sequence: sql`max(${auditEvents.sequence})` })
@@ -176,7 +176,7 @@ export const auditable = requiring([], { isUnrestricted: keyIsUnrestricted })
 
 export const trail = listed(
   auditable,
-  [first, before],
+  { first, before },
   and(gte(auditEvents.sequence, first), lt(auditEvents.sequence, before)),
   desc(auditEvents.sequence),
 )

@@ -38,7 +38,7 @@ const fields = columnsIn(identities, identity, { userName: sql<string>`coalesce(
 
 export const listable = requiring([], { isUnrestricted })
 
-export const selectIdentities = guarded(listable, [cursor, rowLimit], () =>
+export const selectIdentities = guarded(listable, { cursor, rowLimit }, () =>
   listable
     .rows(fields)
     .innerJoin(identities, and(isOwn, gt(identities.id, cursor)))
@@ -46,7 +46,7 @@ export const selectIdentities = guarded(listable, [cursor, rowLimit], () =>
     .limit(rowLimit),
 )
 
-export const selectIdentitiesOfUser = guarded(listable, [userId, cursor, rowLimit], () =>
+export const selectIdentitiesOfUser = guarded(listable, { userId, cursor, rowLimit }, () =>
   listable
     .rows(asSql(fields))
     .innerJoin(
@@ -57,14 +57,14 @@ export const selectIdentitiesOfUser = guarded(listable, [userId, cursor, rowLimi
     .limit(rowLimit),
 )
 
-const named = { table: identities, on: and(isOwn, eq(identities.id, identityId)), takes: [identityId] }
+const named = { table: identities, on: and(isOwn, eq(identities.id, identityId)), takes: { identityId } }
 const isNamed = eq(identities.id, identityId)
 const identityExists = precondition(isNotNull(identities.id), identityNotFound)
 const ofNamed = { id: identities.id, name: label }
 
 export const readable = requiring([named], { identityExists, isUnrestricted })
 
-export const selectIdentity = guarded(readable, [], () => readable.rows(fields))
+export const selectIdentity = guarded(readable, {}, () => readable.rows(fields))
 
 const toChange = { identityExists, isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
 
@@ -85,20 +85,20 @@ export const updatable = requiring(
   [named],
   {
     ...toChange,
-    isNotOwnRole: precondition(sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`, ownRole, [
+    isNotOwnRole: precondition(sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`, ownRole, {
       role,
-    ]),
-    userExists: precondition(or(sql`${blocked} is not 0`, exists(user)), userDeleted, [blocked]),
-    callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
-    projectsExist: projectsExist(projectIds, [projectIds]),
+    }),
+    userExists: precondition(or(sql`${blocked} is not 0`, exists(user)), userDeleted, { blocked }),
+    callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, { role, isGiving }, isGiving),
+    projectsExist: projectsExist(projectIds, { projectIds }),
   },
   unchangedIf(isChanged, fields),
-  [roleIsGiven],
+  { roleIsGiven },
 )
 
 const recordedUpdate = recordedBefore(
   updatable,
-  [],
+  {},
   {
     ...ofNamed,
     type: eventType(sql`case when ${blocked} = 1 and ${isNull(identities.blockedAt)} then 'identity.blocked'
@@ -107,7 +107,7 @@ const recordedUpdate = recordedBefore(
   isChanged,
 )
 
-export const updateIdentity = guardedChange(updatable, [], recordedUpdate, () =>
+export const updateIdentity = guardedChange(updatable, {}, recordedUpdate, () =>
   query
     .update(identities)
     .set(settingsWith(sql`${updatable.rows({ id: apiKeys.id })}`))
@@ -123,13 +123,13 @@ export const deletable = requiring([named], {
   callerMayUnblock: precondition(
     or(isNull(identities.blockedAt), hasScopes(scopesOf(identities.role))),
     blockedExceedsOwnKey,
-    [roleScopes],
+    { roleScopes },
   ),
 })
 
-const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'identity.deleted' })
+const recordedDeletion = recordedBefore(deletable, {}, { ...ofNamed, type: 'identity.deleted' })
 
-export const deleteIdentity = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteIdentity = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(identities)
     .where(and(eq(identities.organizationId, deletable.organizationId), isNamed))

@@ -36,8 +36,8 @@ const open = (condition?: SQL) => query.select({ id: invitations.id }).from(invi
 
 export const creatable = requiring([], {
   ...toChange,
-  callerHasScopes: callerHasScopesOf(role, [role]),
-  projectsExist: projectsExist(projectIds, [projectIds]),
+  callerHasScopes: callerHasScopesOf(role, { role }),
+  projectsExist: projectsExist(projectIds, { projectIds }),
   userExists: precondition(
     or(
       isNull(userId),
@@ -49,13 +49,13 @@ export const creatable = requiring([], {
       ),
     ),
     namedUserNotFound,
-    [userId],
+    { userId },
   ),
-  userIsAccessible: precondition(or(isNull(userId), actsAs(userId)), userExceedsOwnKey, [userId]),
+  userIsAccessible: precondition(or(isNull(userId), actsAs(userId)), userExceedsOwnKey, { userId }),
   isOnlyOne: precondition(
     sql`not exists ${open(and(eq(invitations.issuer, issuer), sql`${invitations.email} = lower(${email})`))}`,
     invitationExists,
-    [issuer, email],
+    { issuer, email },
   ),
   isWithinLimit: precondition(
     sql`(select count(*) from ${open()}) < ${sql.raw(String(MAX_INVITATIONS))}`,
@@ -64,7 +64,7 @@ export const creatable = requiring([], {
 })
 
 /** So that there are never many more than open ones can be. */
-export const removeEnded = guarded(creatable, [], () =>
+export const removeEnded = guarded(creatable, {}, () =>
   query
     .delete(invitations)
     .where(
@@ -75,9 +75,9 @@ export const removeEnded = guarded(creatable, [], () =>
     ),
 )
 
-const recordedCreation = recordedAfter([id, email], { type: 'invitation.created', id, name: sql`lower(${email})` })
+const recordedCreation = recordedAfter({ id, email }, { type: 'invitation.created', id, name: sql`lower(${email})` })
 
-export const insertInvitation = guardedChange(creatable, [id, expiresAt], recordedCreation, () =>
+export const insertInvitation = guardedChange(creatable, { id, expiresAt }, recordedCreation, () =>
   query
     .insert(invitations)
     .select(
@@ -101,13 +101,13 @@ export const insertInvitation = guardedChange(creatable, [id, expiresAt], record
 
 export const listable = requiring([], { isUnrestricted })
 
-export const selectInvitations = guarded(listable, [], () =>
+export const selectInvitations = guarded(listable, {}, () =>
   listable.rows(fields).innerJoin(invitations, isOwn).orderBy(asc(invitations.id)),
 )
 
 const isNamed = eq(invitations.id, invitationId)
 
-export const deletable = requiring([{ table: invitations, on: and(isOwn, isNamed), takes: [invitationId] }], {
+export const deletable = requiring([{ table: invitations, on: and(isOwn, isNamed), takes: { invitationId } }], {
   invitationExists: precondition(isNotNull(invitations.id), invitationNotFound),
   ...toChange,
   acceptedBy: preconditionUnless(sql<string | null>`${invitations.identityId}`, (_, identityId) =>
@@ -115,13 +115,17 @@ export const deletable = requiring([{ table: invitations, on: and(isOwn, isNamed
   ),
 })
 
-const recordedDeletion = recordedBefore(deletable, [], {
-  type: 'invitation.deleted',
-  id: invitations.id,
-  name: invitations.email,
-})
+const recordedDeletion = recordedBefore(
+  deletable,
+  {},
+  {
+    type: 'invitation.deleted',
+    id: invitations.id,
+    name: invitations.email,
+  },
+)
 
-export const deleteInvitation = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteInvitation = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(invitations)
     .where(and(eq(invitations.organizationId, deletable.organizationId), isNamed))

@@ -4,7 +4,7 @@ import { authorized } from '../../access/preconditions.ts'
 import { apiKeys, organizations, users } from '../../db/schema.ts'
 import { guarded } from '../../db/statement.ts'
 
-export const selectMe = guarded(authorized, [], () =>
+export const selectMe = guarded(authorized, {}, () =>
   authorized
     .rows({
       organizationId: sql<string>`${organizations.id}`.as('organizationId'),

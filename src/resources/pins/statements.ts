@@ -67,7 +67,7 @@ const pinOf = <const Type extends Parameter, const Id extends Parameter>(
     eq(pin.resourceType, type),
     eq(pin.resourceId, id),
   ),
-  takes: [type, id],
+  takes: { type, id },
 })
 const ownPin = pinOf(own, resourceType, resourceId)
 const targetPin = pinOf(target, targetType, targetId)
@@ -84,17 +84,17 @@ function countPins(): SQL<number> {
   return sql<number>`${query.select({ count: sql`count(*)` }).from(counted).where(isCounted)}`
 }
 
-const pinnableResourceExists = precondition(existsForCaller(resourceType, resourceId), resourceNotFound, [
+const pinnableResourceExists = precondition(existsForCaller(resourceType, resourceId), resourceNotFound, {
   resourceType,
   resourceId,
-])
+})
 
 const pinExists = precondition(isPinned, pinNotFound)
 
 const targetIsPinned = precondition(
   and(isNotNull(target.position), existsForCaller(targetType, targetId)),
   targetNotPinned,
-  [targetType, targetId],
+  { targetType, targetId },
 )
 
 /** Only a new pin counts against the limit. */
@@ -104,7 +104,7 @@ const tooManyPins = ({ limits }: { limits: Limits }) => filled(pinLimitReached, 
 export const placeable = requiring([ownPin, targetPin], {
   resourceExists: pinnableResourceExists,
   targetIsPinned,
-  isWithinLimit: precondition(staysWithinLimit, tooManyPins, [pinLimit]),
+  isWithinLimit: precondition(staysWithinLimit, tooManyPins, { pinLimit }),
 })
 
 /** The position of the nearest other pin on the side of the target where this one goes; NULL at the end of the list. */
@@ -155,10 +155,10 @@ const moved = {
 }
 
 const recorded = (type: 'pin.created' | 'pin.placed' | 'pin.deleted') =>
-  recordedAfter([resourceType, resourceId], { type, id: resourceId, parentId: resourceType })
+  recordedAfter({ resourceType, resourceId }, { type, id: resourceId, parentId: resourceType })
 
 /** Moves or adds the pin. Returns a row if the order changed. */
-export const place = guardedChange(placeable, [side], recorded('pin.placed'), () =>
+export const place = guardedChange(placeable, { side }, recorded('pin.placed'), () =>
   query
     .insert(pins)
     .select(
@@ -181,7 +181,7 @@ export const place = guardedChange(placeable, [side], recorded('pin.placed'), ()
 )
 
 /** Spreads the user's pins evenly after `place`, if the gap of the placed one has no more room. */
-export const renumber = guarded(authorized, [resourceType, resourceId], () =>
+export const renumber = guarded(authorized, { resourceType, resourceId }, () =>
   query
     .insert(pins)
     .select(
@@ -221,7 +221,7 @@ const itsProjectId = sql<string | null>`coalesce(${sessions.projectId}, ${pullRe
 const projectId = sql<string>`coalesce(${itsProjectId}, ${projects.id})`
 
 /** The pins of resources that exist that the key may access, each with its resource. */
-export const selectPins = guarded(authorized, [], () =>
+export const selectPins = guarded(authorized, {}, () =>
   authorized
     .rows(
       {
@@ -242,7 +242,7 @@ export const pinnable = requiring(
   [ownPin],
   {
     resourceExists: pinnableResourceExists,
-    isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins, [pinLimit]),
+    isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins, { pinLimit }),
   },
   { isNew: isNew(own.position) },
 )
@@ -253,7 +253,7 @@ const lastPosition = query
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
 /** Adds the pin at the end of the list, if the resource is not pinned yet. */
-export const appendPin = guardedChange(pinnable, [], recorded('pin.created'), () =>
+export const appendPin = guardedChange(pinnable, {}, recorded('pin.created'), () =>
   query.insert(pins).select(
     pinnable.rows(
       insertRow(pins, {
@@ -269,7 +269,7 @@ export const appendPin = guardedChange(pinnable, [], recorded('pin.created'), ()
   ),
 )
 
-export const selectPin = guarded(pinnable, [], () =>
+export const selectPin = guarded(pinnable, {}, () =>
   pinnable
     .rows(pin, isPinned)
     .leftJoin(sessions, pinnedIn('session', sessions))
@@ -279,7 +279,7 @@ export const selectPin = guarded(pinnable, [], () =>
 
 export const deletable = requiring([ownPin], { resourceExists: pinnableResourceExists, pinExists })
 
-export const deletePin = guardedChange(deletable, [], recorded('pin.deleted'), () =>
+export const deletePin = guardedChange(deletable, {}, recorded('pin.deleted'), () =>
   query
     .delete(pins)
     .where(

@@ -45,7 +45,7 @@ const shared = organizationResourceStatements(PROJECT, fields, {
  * Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not
  * restricted.
  */
-const listAccessible = guarded(authorized, [cursor, nameQuery, rowLimit], () =>
+const listAccessible = guarded(authorized, { cursor, nameQuery, rowLimit }, () =>
   authorized
     .rows({ ...fields, isLastExamined: sql<0>`0`.as('isLastExamined') }, containsIfGiven(projects.name, nameQuery))
     .innerJoin(

@@ -34,7 +34,7 @@ import {
 import { withinQuotas } from '../../access/quotas.ts'
 import { differs, edited, isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
 import { hasDeleted, listOf } from '../../db/examined.ts'
-import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import { cursor, type NamedParameters, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
 import { containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
@@ -66,7 +66,7 @@ function putStatement<Fields extends ResourceFields>(
   const id = text(idName)
   const recorded = recordedBefore(
     puttable,
-    [id, name],
+    { id, name },
     {
       type: createdOrUpdated(eventResource(kind), table.id),
       id,
@@ -75,7 +75,7 @@ function putStatement<Fields extends ResourceFields>(
     },
     differs(table, { name }),
   )
-  return guardedChange(puttable, [name], recorded, () =>
+  return guardedChange(puttable, { name }, recorded, () =>
     query
       .insert(table)
       .select(
@@ -103,13 +103,17 @@ function putStatement<Fields extends ResourceFields>(
 function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQLiteColumn) {
   const { table, type, idName } = kind
   const projectId = type === 'project' ? table.id : ofProject
-  const recorded = recordedBefore(deletable, [], {
-    type: `${eventResource(kind)}.deleted`,
-    id: table.id,
-    name: table.name,
-    projectId,
-  })
-  const removed = guardedChange(deletable, [], recorded, () =>
+  const recorded = recordedBefore(
+    deletable,
+    {},
+    {
+      type: `${eventResource(kind)}.deleted`,
+      id: table.id,
+      name: table.name,
+      projectId,
+    },
+  )
+  const removed = guardedChange(deletable, {}, recorded, () =>
     query
       .delete(table)
       .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
@@ -118,7 +122,7 @@ function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQ
   return { copyDeleted: copyToDeletions(deletable, type, table, { projectId }), removed }
 }
 
-interface ListOptions<Range extends readonly Parameter[]> {
+interface ListOptions<Range extends NamedParameters> {
   /** The table by the index of this order, if that is not the primary key. */
   readonly source?: SQL
   readonly isInRange: SQL | undefined
@@ -130,20 +134,24 @@ interface ListOptions<Range extends readonly Parameter[]> {
   readonly mayLeaveOut?: SQL | undefined
 }
 
-function listStatement<Fields extends ResourceFields, P extends Parameter, const Range extends readonly Parameter[]>(
+function listStatement<Fields extends ResourceFields, P extends Parameter, Range extends NamedParameters>(
   table: ResourceTable,
   fields: Fields,
   listable: Pick<Preconditions<unknown, P>, 'takes'>,
   { condition, range, mayLeaveOut, ...options }: ListOptions<Range>,
 ) {
-  return listOf(listable, [...range, nameQuery], {
-    table,
-    ...options,
-    position: { id: table.id, createdAt: table.createdAt },
-    fields: { ...fields },
-    isListed: and(containsIfGiven(table.name, nameQuery), condition),
-    mayLeaveOut: or(isNotNull(nameQuery), mayLeaveOut),
-  })
+  return listOf(
+    listable,
+    { ...range, nameQuery },
+    {
+      table,
+      ...options,
+      position: { id: table.id, createdAt: table.createdAt },
+      fields: { ...fields },
+      isListed: and(containsIfGiven(table.name, nameQuery), condition),
+      mayLeaveOut: or(isNotNull(nameQuery), mayLeaveOut),
+    },
+  )
 }
 
 const conditionsOfChange = ({ table }: Kind) => ({
@@ -184,10 +192,10 @@ export function organizationResourceStatements(
     puttable,
     put: putStatement(kind, fields, puttable),
     readable,
-    retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
+    retrieve: guarded(readable, {}, () => readable.rows({ ...fields, revision: table.revision })),
     list: listStatement(table, fields, authorized, {
       isInRange: and(eq(table.organizationId, listedOrganization), gt(table.id, cursor)),
-      range: [cursor],
+      range: { cursor },
       order: asc(table.id),
     }),
     deletable,
@@ -207,7 +215,7 @@ export function archivingStatements(
   const settings = { archivedAt: sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end` }
   const recorded = recordedBefore(
     archivable,
-    [archived],
+    { archived },
     {
       type: eventType(sql`case when ${archived}
       then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.unarchived'`)} end`),
@@ -219,7 +227,7 @@ export function archivingStatements(
   )
   return {
     archivable,
-    archive: guardedChange(archivable, [archived], recorded, () =>
+    archive: guardedChange(archivable, { archived }, recorded, () =>
       query
         .update(table)
         .set(edited(table, settings))
@@ -259,12 +267,12 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
   const isInOrganization = eq(table.organizationId, listable.organizationId)
   const name = getTableName(table)
   const hasDeletedProjects = hasDeleted(listable.organizationId, 'project')
-  const byId = { range: [cursor], order: asc(table.id), condition: hasProject(table) } as const
+  const byId = { range: { cursor }, order: asc(table.id), condition: hasProject(table) } as const
   return {
     puttable,
     put: putStatement(kind, fields, puttable, { projectId: projects.id }),
     readable,
-    retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
+    retrieve: guarded(readable, {}, () => readable.rows({ ...fields, revision: table.revision })),
     listable,
     list: listStatement(table, fields, listable, {
       ...byId,
@@ -279,7 +287,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     listLatest: listStatement(table, fields, listable, {
       source: indexedBy(table, `${name}ByCreation`),
       isInRange: and(isInOrganization, sql`(${table.createdAt}, ${table.id}) < (${createdBefore}, ${cursor})`),
-      range: [createdBefore, cursor],
+      range: { createdBefore, cursor },
       order: sql`${table.createdAt} desc, ${table.id} desc`,
       condition: and(equalsIfGiven(table.projectId, projectIdOrNull), hasProject(table)),
       mayLeaveOut: or(isNotNull(projectIdOrNull), hasDeletedProjects),

@@ -57,7 +57,7 @@ const forbidden = { change: unrestrictedKeyRequired, delete: liveApiKeyForbidden
 const toChange = { isUnrestricted: keyIsUnrestricted }
 const toDelete = {
   ...toChange,
-  managesUserKeys: precondition(managesUserKeys, liveApiKeyForbidden, [userId]),
+  managesUserKeys: precondition(managesUserKeys, liveApiKeyForbidden, { userId }),
 }
 
 /** True once this request has deleted the user. */
@@ -82,7 +82,7 @@ const organizationOfDeletion = () =>
 
 const recordUserKeys = recordedForEach(
   authorized,
-  [userId],
+  { userId },
   { type: typeOfEnd(userKey.kind), id: userKey.id, name: userKey.name },
   (row, condition) =>
     query.select(row).from(apiKeys).innerJoin(userKey, isUserKey).where(and(mayRevokeUserKeys, condition)),
@@ -90,7 +90,7 @@ const recordUserKeys = recordedForEach(
 )
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
-const revokeUserKeys = guarded(authorized, [userId], () =>
+const revokeUserKeys = guarded(authorized, { userId }, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
@@ -107,7 +107,7 @@ const isUserIdentity = and(
 
 const recordIdentities = recordedForEach(
   authorized,
-  [userId],
+  { userId },
   { type: 'identity.deleted', id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
   (row, condition) =>
     query
@@ -119,7 +119,7 @@ const recordIdentities = recordedForEach(
 )
 
 /** So that the person of a deleted user is unknown, and a further sign-in makes another user. Who is blocked stays so. */
-const deleteIdentities = guarded(authorized, [userId], () =>
+const deleteIdentities = guarded(authorized, { userId }, () =>
   query
     .delete(identities)
     .where(
@@ -138,7 +138,7 @@ const deleteIdentities = guarded(authorized, [userId], () =>
 /** The invitations that make somebody this user. */
 const recordInvitations = recordedForEach(
   authorized,
-  [userId],
+  { userId },
   { type: 'invitation.deleted', id: invitations.id, name: invitations.email },
   (row, condition) =>
     query
@@ -156,7 +156,7 @@ const recordInvitations = recordedForEach(
   'invitation',
 )
 
-const deleteInvitations = guarded(authorized, [userId], () =>
+const deleteInvitations = guarded(authorized, { userId }, () =>
   query
     .delete(invitations)
     .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.userId, userId))),

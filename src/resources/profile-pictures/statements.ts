@@ -21,13 +21,13 @@ const deleteAfter = text('deleteAfter')
 const namedUser = {
   table: users,
   on: and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId)),
-  takes: [userId],
+  takes: { userId },
 }
 /** The user's picture: the current one, and the lease of an upload in progress. */
 const itsPicture = {
   table: profilePictures,
   on: and(eq(profilePictures.organizationId, users.organizationId), eq(profilePictures.userId, users.id)),
-  takes: [],
+  takes: {},
 }
 
 const userExists = precondition(isNotNull(users.id), userNotFound)
@@ -43,12 +43,12 @@ export const deletable = requiring([namedUser, itsPicture], {
 })
 
 const recorded = (type: 'profile-picture.set' | 'profile-picture.deleted') =>
-  recordedAfter([userId], { type, id: userId })
+  recordedAfter({ userId }, { type, id: userId })
 
 const isNamed = (organizationId: typeof deletable.organizationId) =>
   and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
 
-export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
+export const addDeletedToOrphans = guarded(deletable, { deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -60,7 +60,7 @@ export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
-export const deletePicture = guardedChange(deletable, [], recorded('profile-picture.deleted'), () =>
+export const deletePicture = guardedChange(deletable, {}, recorded('profile-picture.deleted'), () =>
   query
     .delete(profilePictures)
     .where(isNamed(deletable.organizationId))
@@ -73,7 +73,7 @@ export const uploadable = requiring([namedUser], { userExists, isOwn })
 const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${objectId}`
 
 /** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
-export const beginUpload = guarded(uploadable, [objectId, deleteAfter], () =>
+export const beginUpload = guarded(uploadable, { objectId, deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(uploadable.rows(insertRow(orphanedObjects, { objectKey: uploadingObjectKey, deleteAfter })))
@@ -81,7 +81,7 @@ export const beginUpload = guarded(uploadable, [objectId, deleteAfter], () =>
 )
 
 /** Leases the picture to the upload. The lease of an upload that began earlier ends. */
-export const leasePicture = guarded(uploadable, [objectId, leaseExpiresAt], () =>
+export const leasePicture = guarded(uploadable, { objectId, leaseExpiresAt }, () =>
   query
     .insert(profilePictures)
     .select(
@@ -109,13 +109,13 @@ export const recordable = requiring(
     holdsLease: uncheckedPrecondition(
       and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
       uploadExpired,
-      [objectKey],
+      { objectKey },
     ),
   },
   { isNew: isNew(profilePictures.objectKey) },
 )
 
-export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
+export const addReplacedToOrphans = guarded(recordable, { deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -128,7 +128,7 @@ export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
 )
 
 /** Makes the uploaded object the picture, and ends the lease. */
-export const putPicture = guardedChange(recordable, [contentType], recorded('profile-picture.set'), () =>
+export const putPicture = guardedChange(recordable, { contentType }, recorded('profile-picture.set'), () =>
   query
     .update(profilePictures)
     .set({
@@ -153,7 +153,7 @@ const recordedObject = query
     ),
   )
 
-export const removeRecordedFromOrphans = guarded(authorized, [objectKey], () =>
+export const removeRecordedFromOrphans = guarded(authorized, { objectKey }, () =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
@@ -162,7 +162,7 @@ export const readable = requiring([namedUser, itsPicture], {
   pictureExists: precondition(isNotNull(profilePictures.objectKey), pictureNotFound),
 })
 
-export const selectPicture = guarded(readable, [], () =>
+export const selectPicture = guarded(readable, {}, () =>
   readable.rows({
     objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
     contentType: sql<string>`${profilePictures.contentType}`.as('contentType'),

@@ -62,11 +62,11 @@ const fileOfOtherSession = query
 
 export const listable = requiring(session.joins, {
   ...sessionIsReadable,
-  cursorIsInSession: precondition(notExists(fileOfOtherSession), cursorMismatch, [cursor, sessionId]),
+  cursorIsInSession: precondition(notExists(fileOfOtherSession), cursorMismatch, { cursor, sessionId }),
 })
 
 /** Keyset paging: a page reads only the rows that it returns. */
-export const selectFiles = guarded(listable, [rowLimit], () =>
+export const selectFiles = guarded(listable, { rowLimit }, () =>
   query
     .select(fields)
     .from(sessionFiles)
@@ -95,33 +95,41 @@ const isSessionOfFile = and(
   eq(sessions.id, sessionFiles.sessionId),
 )
 
-export const searchFiles = listOf(searchable, [cursor, pathQuery], {
-  table: sessionFiles,
-  source: indexedBy(sessionFiles, 'sessionFilesById'),
-  isInRange: and(eq(sessionFiles.organizationId, searchable.organizationId), gt(sessionFiles.id, cursor)),
-  order,
-  position,
-  fields,
-  joins: sql`inner join ${sessions} on ${isSessionOfFile}`,
-  isListed: and(hasQuery, hasProject(sessions)),
-  mayLeaveOut: or(isNotNull(pathQuery), hasDeleted(searchable.organizationId, 'project', 'session')),
-})
+export const searchFiles = listOf(
+  searchable,
+  { cursor, pathQuery },
+  {
+    table: sessionFiles,
+    source: indexedBy(sessionFiles, 'sessionFilesById'),
+    isInRange: and(eq(sessionFiles.organizationId, searchable.organizationId), gt(sessionFiles.id, cursor)),
+    order,
+    position,
+    fields,
+    joins: sql`inner join ${sessions} on ${isSessionOfFile}`,
+    isListed: and(hasQuery, hasProject(sessions)),
+    mayLeaveOut: or(isNotNull(pathQuery), hasDeleted(searchable.organizationId, 'project', 'session')),
+  },
+)
 
 export const searchableInSession = requiring(session.joins, sessionIsReadable)
 
-export const searchFilesOfSession = listOf(searchableInSession, [cursor, pathQuery], {
-  table: sessionFiles,
-  isInRange: and(
-    eq(sessionFiles.organizationId, searchableInSession.organizationId),
-    eq(sessionFiles.sessionId, sessionId),
-    gt(sessionFiles.id, cursor),
-  ),
-  order,
-  position,
-  fields,
-  isListed: hasQuery,
-  mayLeaveOut: isNotNull(pathQuery),
-})
+export const searchFilesOfSession = listOf(
+  searchableInSession,
+  { cursor, pathQuery },
+  {
+    table: sessionFiles,
+    isInRange: and(
+      eq(sessionFiles.organizationId, searchableInSession.organizationId),
+      eq(sessionFiles.sessionId, sessionId),
+      gt(sessionFiles.id, cursor),
+    ),
+    order,
+    position,
+    fields,
+    isListed: hasQuery,
+    mayLeaveOut: isNotNull(pathQuery),
+  },
+)
 
 const isOfSession = and(
   eq(sessionFiles.organizationId, sessions.organizationId),
@@ -131,7 +139,7 @@ const isOfSession = and(
 const replacedFile = {
   table: sessionFiles,
   on: and(isOfSession, eq(sessionFiles.path, path)),
-  takes: [path],
+  takes: { path },
 }
 const uploadPreconditions = {
   ...sessionIsReadable,
@@ -141,7 +149,7 @@ const uploadPreconditions = {
       files: isNull(sessionFiles.id),
       bytes: sql`${sizeBytes} - coalesce(${sessionFiles.sizeBytes}, 0)`,
     },
-    [sizeBytes],
+    { sizeBytes },
   ),
 }
 const uploadJoins = [...session.joins, session.itsProject, replacedFile]
@@ -149,7 +157,7 @@ const uploadJoins = [...session.joins, session.itsProject, replacedFile]
 export const uploadable = requiring(uploadJoins, uploadPreconditions)
 
 /** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
-export const beginUpload = guarded(uploadable, [objectId, deleteAfter], () =>
+export const beginUpload = guarded(uploadable, { objectId, deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -172,7 +180,7 @@ export const recordable = requiring(
   { isNew: isNew(sessionFiles.id) },
 )
 
-export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
+export const addReplacedToOrphans = guarded(recordable, { deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -184,16 +192,20 @@ export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
-const recordedUpload = recordedBefore(recordable, [fileId], {
-  type: createdOrUpdated('session-file', sessionFiles.id),
-  id: sql`coalesce(${sessionFiles.id}, ${fileId})`,
-  parentId: sessions.id,
-  name: path,
-  projectId: sessions.projectId,
-})
+const recordedUpload = recordedBefore(
+  recordable,
+  { fileId },
+  {
+    type: createdOrUpdated('session-file', sessionFiles.id),
+    id: sql`coalesce(${sessionFiles.id}, ${fileId})`,
+    parentId: sessions.id,
+    name: path,
+    projectId: sessions.projectId,
+  },
+)
 
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = guardedChange(recordable, [fileId, contentType, sha256], recordedUpload, () =>
+export const putFile = guardedChange(recordable, { fileId, contentType, sha256 }, recordedUpload, () =>
   query
     .insert(sessionFiles)
     .select(
@@ -237,7 +249,7 @@ const recordedObject = query
     ),
   )
 
-export const removeRecordedFromOrphans = guarded(authorized, [sessionId, path, objectKey], () =>
+export const removeRecordedFromOrphans = guarded(authorized, { sessionId, path, objectKey }, () =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
@@ -245,7 +257,7 @@ export const removeRecordedFromOrphans = guarded(authorized, [sessionId, path, o
  * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard
  * does not hold, too: the service chose the key of the object, so it belongs to nobody else.
  */
-export const addUnrecordedToOrphans = guarded(authorized, [objectKey, deleteAfter, sessionId, path], () =>
+export const addUnrecordedToOrphans = guarded(authorized, { objectKey, deleteAfter, sessionId, path }, () =>
   query
     .insert(orphanedObjects)
     .select(sql`select ${objectKey}, ${deleteAfter} where ${notExists(recordedObject)}`)
@@ -255,7 +267,7 @@ export const addUnrecordedToOrphans = guarded(authorized, [objectKey, deleteAfte
 const namedFile = {
   table: sessionFiles,
   on: and(isOfSession, eq(sessionFiles.id, fileId)),
-  takes: [fileId],
+  takes: { fileId },
 }
 const fileIsReadable = {
   ...sessionIsReadable,
@@ -265,9 +277,9 @@ const fileIsReadable = {
 
 export const readable = requiring([...session.joins, namedFile], fileIsReadable)
 
-export const selectFile = guarded(readable, [], () => readable.rows(details))
+export const selectFile = guarded(readable, {}, () => readable.rows(details))
 
-export const selectContent = guarded(readable, [], () =>
+export const selectContent = guarded(readable, {}, () =>
   readable.rows({
     objectKey: sessionFiles.objectKey,
     sizeBytes: sessionFiles.sizeBytes,
@@ -279,22 +291,26 @@ export const deletable = requiring([...session.joins, session.itsProject, namedF
   projectIsActive,
 })
 
-export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
+export const addDeletedToOrphans = guarded(deletable, { deleteAfter }, () =>
   query
     .insert(orphanedObjects)
     .select(deletable.rows(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter })))
     .onConflictDoNothing(),
 )
 
-const recordedDeletion = recordedBefore(deletable, [], {
-  type: 'session-file.deleted',
-  id: sessionFiles.id,
-  parentId: sessionFiles.sessionId,
-  name: sessionFiles.path,
-  projectId: sessions.projectId,
-})
+const recordedDeletion = recordedBefore(
+  deletable,
+  {},
+  {
+    type: 'session-file.deleted',
+    id: sessionFiles.id,
+    parentId: sessionFiles.sessionId,
+    name: sessionFiles.path,
+    projectId: sessions.projectId,
+  },
+)
 
-export const deleteFile = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteFile = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(sessionFiles)
     .where(

@@ -37,21 +37,24 @@ const toChange = { isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
 
 export const creatable = requiring([], {
   ...toChange,
-  callerHasScopes: callerHasScopesOf(role, [role]),
-  projectsExist: projectsExist(projectIds, [projectIds]),
+  callerHasScopes: callerHasScopesOf(role, { role }),
+  projectsExist: projectsExist(projectIds, { projectIds }),
   isWithinLimit: precondition(
     sql`${query.select({ count: count() }).from(signInRules).where(isOwn)} < ${sql.raw(String(MAX_RULES))}`,
     filled(ruleLimit, { limit: MAX_RULES }),
   ),
 })
 
-const recordedCreation = recordedAfter([id, claim, value], {
-  type: 'sign-in-rule.created',
-  id,
-  name: sql`${claim} || '=' || ${value}`,
-})
+const recordedCreation = recordedAfter(
+  { id, claim, value },
+  {
+    type: 'sign-in-rule.created',
+    id,
+    name: sql`${claim} || '=' || ${value}`,
+  },
+)
 
-export const insertRule = guardedChange(creatable, [id, issuer, claim, value], recordedCreation, () =>
+export const insertRule = guardedChange(creatable, { id, issuer, claim, value }, recordedCreation, () =>
   query
     .insert(signInRules)
     .select(
@@ -76,25 +79,25 @@ export const insertRule = guardedChange(creatable, [id, issuer, claim, value], r
 
 export const listable = requiring([], toRead)
 
-export const selectRules = guarded(listable, [], () =>
+export const selectRules = guarded(listable, {}, () =>
   listable.rows(columnsIn(signInRules, signInRule)).innerJoin(signInRules, isOwn).orderBy(asc(signInRules.id)),
 )
 
-export const selectPreview = guarded(listable, [issuer, claims], () => {
+export const selectPreview = guarded(listable, { issuer, claims }, () => {
   const { table, role, projectIds, ruleIds } = admissionIn(listable.organizationId)
   return listable
     .rows({ role: role.as('role'), projectIds: projectIds.as('projectIds'), ruleIds: ruleIds.as('ruleIds') })
     .innerJoin(table, sql`true`)
 })
 
-const named = { table: signInRules, on: and(isOwn, eq(signInRules.id, signInRuleId)), takes: [signInRuleId] }
+const named = { table: signInRules, on: and(isOwn, eq(signInRules.id, signInRuleId)), takes: { signInRuleId } }
 const isNamed = eq(signInRules.id, signInRuleId)
 const ruleExists = precondition(isNotNull(signInRules.id), ruleNotFound)
 const ofNamed = { id: signInRules.id, name: sql`${signInRules.claim} || '=' || ${signInRules.value}` }
 
 export const readable = requiring([named], { ruleExists, ...toRead })
 
-export const selectRule = guarded(readable, [], () => readable.rows(fields))
+export const selectRule = guarded(readable, {}, () => readable.rows(fields))
 
 const changed = (column: 'issuer' | 'claim' | 'value' | 'role' | 'projectIds') =>
   sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${signInRules[column]}
@@ -115,8 +118,8 @@ export const updatable = requiring(
   {
     ruleExists,
     ...toChange,
-    callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, [changes]),
-    projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, [changes]),
+    callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, { changes }),
+    projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, { changes }),
     matchesRevision: matchesRevision(signInRules.revision),
   },
   unchangedIf(isChanged, fields),
@@ -124,7 +127,7 @@ export const updatable = requiring(
 
 const recordedUpdate = recordedBefore(
   updatable,
-  [],
+  {},
   {
     type: 'sign-in-rule.updated',
     id: signInRules.id,
@@ -133,7 +136,7 @@ const recordedUpdate = recordedBefore(
   isChanged,
 )
 
-export const updateRule = guardedChange(updatable, [], recordedUpdate, () =>
+export const updateRule = guardedChange(updatable, {}, recordedUpdate, () =>
   query
     .update(signInRules)
     .set({
@@ -154,9 +157,9 @@ export const deletable = requiring([named], {
   matchesRevision: matchesRevision(signInRules.revision),
 })
 
-const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'sign-in-rule.deleted' })
+const recordedDeletion = recordedBefore(deletable, {}, { ...ofNamed, type: 'sign-in-rule.deleted' })
 
-export const deleteRule = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteRule = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(signInRules)
     .where(and(eq(signInRules.organizationId, deletable.organizationId), isNamed))

@@ -24,7 +24,7 @@ const isLive = and(
 const itsKey = and(eq(apiKeys.organizationId, skillFeeds.organizationId), eq(apiKeys.id, skillFeeds.apiKeyId))
 
 /** No row if the feed is not live; `movedTo` is the number of the database that decides instead. */
-export const selectFeed = unguarded([hash, now], () =>
+export const selectFeed = unguarded({ hash, now }, () =>
   query
     .select({ movedTo: skillFeeds.movedTo })
     .from(skillFeeds)
@@ -74,9 +74,9 @@ const selectNamed = (condition?: SQL) =>
     .where(and(isLive, isOfFeed, sql`${skills.id} = "named".value ->> 'skillId'`, condition))
 
 /** In order of creation. */
-export const selectAllOffered = unguarded([hash, now], () => selectAll().orderBy(asc(skills.id)))
+export const selectAllOffered = unguarded({ hash, now }, () => selectAll().orderBy(asc(skills.id)))
 /** In the order of the feed. */
-export const selectNamedOffered = unguarded([hash, now], () => selectNamed().orderBy(asc(sql`"named".key`)))
+export const selectNamedOffered = unguarded({ hash, now }, () => selectNamed().orderBy(asc(sql`"named".key`)))
 
 const isRequested = and(
   eq(skills.id, skillId),
@@ -84,5 +84,5 @@ const isRequested = and(
   eq(skillVersions.version, sql`cast(${version} as integer)`),
 )
 
-export const selectOneOfAll = unguarded([hash, now, skillId, version], () => selectAll(isRequested))
-export const selectOneOfNamed = unguarded([hash, now, skillId, version], () => selectNamed(isRequested))
+export const selectOneOfAll = unguarded({ hash, now, skillId, version }, () => selectAll(isRequested))
+export const selectOneOfNamed = unguarded({ hash, now, skillId, version }, () => selectNamed(isRequested))

@@ -47,19 +47,19 @@ export const creatable = requiring([], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${expiresAt} <= ${now} then ${expiresAt} end`,
     (_, time) => failure('invalid_input', `expiresAt is not in the future; got "${time}"; allowed: a time after now.`),
-    [expiresAt],
+    { expiresAt },
   ),
-  missingSkill: preconditionUnless(missingSkill, (_, index) => filled(namedSkillNotFound, { index }), [named]),
-  missingVersion: preconditionUnless(missingVersion, (_, index) => filled(namedVersionNotFound, { index }), [named]),
+  missingSkill: preconditionUnless(missingSkill, (_, index) => filled(namedSkillNotFound, { index }), { named }),
+  missingVersion: preconditionUnless(missingVersion, (_, index) => filled(namedVersionNotFound, { index }), { named }),
   isWithinLimit: precondition(
     sql`${query.select({ count: count() }).from(skillFeeds).where(isOwn)} < ${sql.raw(String(MAX_FEEDS))}`,
     filled(feedLimit, { limit: MAX_FEEDS }),
   ),
 })
 
-const recordedCreation = recordedAfter([id, name], { type: 'skill-feed.created', id, name })
+const recordedCreation = recordedAfter({ id, name }, { type: 'skill-feed.created', id, name })
 
-export const insertFeed = guardedChange(creatable, [id, hash, name], recordedCreation, () =>
+export const insertFeed = guardedChange(creatable, { id, hash, name }, recordedCreation, () =>
   query
     .insert(skillFeeds)
     .select(
@@ -79,7 +79,7 @@ export const insertFeed = guardedChange(creatable, [id, hash, name], recordedCre
     .returning(fields),
 )
 
-export const selectFeeds = guarded(authorized, [cursor, rowLimit], () =>
+export const selectFeeds = guarded(authorized, { cursor, rowLimit }, () =>
   authorized
     .rows(fields)
     .innerJoin(skillFeeds, and(isOwn, gt(skillFeeds.id, cursor)))
@@ -87,19 +87,23 @@ export const selectFeeds = guarded(authorized, [cursor, rowLimit], () =>
     .limit(rowLimit),
 )
 
-const namedFeed = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)), takes: [feedId] }
+const namedFeed = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)), takes: { feedId } }
 
 export const deletable = requiring([namedFeed], {
   feedExists: precondition(isNotNull(skillFeeds.id), feedNotFound),
 })
 
-const recordedDeletion = recordedBefore(deletable, [], {
-  type: 'skill-feed.deleted',
-  id: skillFeeds.id,
-  name: skillFeeds.name,
-})
+const recordedDeletion = recordedBefore(
+  deletable,
+  {},
+  {
+    type: 'skill-feed.deleted',
+    id: skillFeeds.id,
+    name: skillFeeds.name,
+  },
+)
 
-export const deleteFeed = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteFeed = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(skillFeeds)
     .where(and(eq(skillFeeds.organizationId, deletable.organizationId), eq(skillFeeds.id, feedId)))

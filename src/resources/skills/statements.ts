@@ -30,7 +30,16 @@ import {
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
 import { listOf } from '../../db/examined.ts'
-import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import {
+  cursor,
+  type NamedParameters,
+  now,
+  number,
+  type Parameter,
+  rowLimit,
+  text,
+  textOrNull,
+} from '../../db/parameters.ts'
 import { chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
@@ -68,7 +77,7 @@ const idempotencyKey = textOrNull('idempotencyKey')
 const idempotencyFingerprint = textOrNull('idempotencyFingerprint')
 
 const isNamed = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
-const namedSkill = { table: skills, on: isNamed, takes: [skillId] }
+const namedSkill = { table: skills, on: isNamed, takes: { skillId } }
 
 const isVersionOfSkill = (versions: Record<'organizationId' | 'skillId', SQLWrapper>) =>
   and(eq(versions.organizationId, skills.organizationId), eq(versions.skillId, skills.id))
@@ -99,9 +108,9 @@ const editedCopyIsCurrent = { matchesRevision: matchesRevision(skills.revision) 
 
 export const readable = requiring([namedSkill], { skillExists })
 
-export const selectSkill = guarded(readable, [], () => readable.rows(withRevision))
+export const selectSkill = guarded(readable, {}, () => readable.rows(withRevision))
 
-export const selectSkillFiles = guarded(authorized, [skillId], () => selectFilesWhere(isNamed))
+export const selectSkillFiles = guarded(authorized, { skillId }, () => selectFilesWhere(isNamed))
 
 /** The files of the current version, as a skill has them. */
 function selectFilesWhere(isSelected: SQL | undefined) {
@@ -123,18 +132,22 @@ function selectFilesWhere(isSelected: SQL | undefined) {
 const nameQuery = textOrNull('query')
 const hasQuery = containsIfGiven(skills.name, nameQuery)
 
-export const selectSkills = listOf(authorized, [cursor, nameQuery], {
-  table: skills,
-  isInRange: and(eq(skills.organizationId, authorized.organizationId), gt(skills.id, cursor)),
-  order: asc(skills.id),
-  position: { id: skills.id },
-  fields,
-  isListed: hasQuery,
-  mayLeaveOut: isNotNull(nameQuery),
-})
+export const selectSkills = listOf(
+  authorized,
+  { cursor, nameQuery },
+  {
+    table: skills,
+    isInRange: and(eq(skills.organizationId, authorized.organizationId), gt(skills.id, cursor)),
+    order: asc(skills.id),
+    position: { id: skills.id },
+    fields,
+    isListed: hasQuery,
+    mayLeaveOut: isNotNull(nameQuery),
+  },
+)
 
 /** At most one, because names are unique. */
-export const selectSkillByName = guarded(authorized, [cursor, name, nameQuery], () =>
+export const selectSkillByName = guarded(authorized, { cursor, name, nameQuery }, () =>
   authorized
     .rows(fields, hasQuery)
     .innerJoin(
@@ -145,7 +158,7 @@ export const selectSkillByName = guarded(authorized, [cursor, name, nameQuery], 
 
 const other = alias(skills, 'other')
 /** @param takes the parameters of the new name. */
-const nameIsFree = <const P extends readonly Parameter[]>(newName: SQLWrapper, takes: P) =>
+const nameIsFree = <Own extends NamedParameters>(newName: SQLWrapper, takes: Own) =>
   precondition(
     notExists(
       query
@@ -154,7 +167,7 @@ const nameIsFree = <const P extends readonly Parameter[]>(newName: SQLWrapper, t
         .where(and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, newName), ne(other.id, skillId))),
     ),
     skillNameTaken,
-    [skillId, ...takes],
+    { skillId, ...takes },
   )
 
 /** The bytes of the new version's contents that the skill does not have yet. */
@@ -175,12 +188,12 @@ const addedBytes = sql`(select coalesce(sum("new".value ->> 'bytes'), 0) from js
 /** The skill that an earlier request with the same `Idempotency-Key` created. */
 const repeated = alias(skills, 'repeated')
 const isRepeated = and(eq(repeated.organizationId, apiKeys.organizationId), eq(repeated.idempotencyKey, idempotencyKey))
-const repeatedSkill = { table: repeated, on: isRepeated, takes: [idempotencyKey] }
+const repeatedSkill = { table: repeated, on: isRepeated, takes: { idempotencyKey } }
 
 const isCreatable = {
   isFirstRequest: precondition(isNull(repeated.id), keyReusedForSkill),
-  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }, [contents, skillId]),
-  nameIsFree: nameIsFree(name, [name]),
+  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }, { contents, skillId }),
+  nameIsFree: nameIsFree(name, { name }),
 }
 
 const archiveIsStored = uncheckedPrecondition(isNotNull(orphanedObjects.objectKey), uploadExpired)
@@ -190,12 +203,12 @@ const archiveIsStored = uncheckedPrecondition(isNotNull(orphanedObjects.objectKe
  * recorded.
  * @param parameters of the further condition.
  */
-function beginArchive<P extends Parameter, const Own extends readonly Parameter[]>(
+function beginArchive<P extends Parameter, Own extends NamedParameters>(
   preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
   parameters: Own,
   condition?: SQL,
 ) {
-  return guarded(preconditions, [objectId, deleteAfter, ...parameters], () =>
+  return guarded(preconditions, { objectId, deleteAfter, ...parameters }, () =>
     query
       .insert(orphanedObjects)
       .select(
@@ -218,15 +231,15 @@ function beginArchive<P extends Parameter, const Own extends readonly Parameter[
 
 export const beginnable = requiring([repeatedSkill], isCreatable)
 
-export const beginCreation = beginArchive(beginnable, [])
+export const beginCreation = beginArchive(beginnable, {})
 
 export const creatable = requiring([repeatedSkill, writtenObject], { ...isCreatable, archiveIsStored })
 
-const recordedCreation = recordedAfter([skillId, name], { type: 'skill.created', id: skillId, name })
+const recordedCreation = recordedAfter({ skillId, name }, { type: 'skill.created', id: skillId, name })
 
 export const insertSkill = guardedChange(
   creatable,
-  [description, revision, idempotencyFingerprint],
+  { description, revision, idempotencyFingerprint },
   recordedCreation,
   () =>
     query.insert(skills).select(
@@ -253,7 +266,7 @@ const isWritten = and(isNamed, eq(skills.revision, revision))
 
 export const insertVersion = guarded(
   authorized,
-  [digest, objectKey, archiveBytes, files, message, skillId, revision],
+  { digest, objectKey, archiveBytes, files, message, skillId, revision },
   () =>
     query
       .insert(skillVersions)
@@ -286,7 +299,7 @@ export const insertVersion = guarded(
 /** A chunk of the new version's contents. */
 export const CONTENTS = chunkOf('sha256', 'content')
 
-export const putContents = guarded(authorized, [skillId, revision], () =>
+export const putContents = guarded(authorized, { skillId, revision }, () =>
   query
     .insert(skillContents)
     .select(
@@ -307,7 +320,7 @@ export const putContents = guarded(authorized, [skillId, revision], () =>
 
 const writtenOrganization = authorized.rows({ organizationId: skills.organizationId }).innerJoin(skills, isWritten)
 
-export const removeArchiveFromOrphans = guarded(authorized, [objectKey, skillId, revision], () =>
+export const removeArchiveFromOrphans = guarded(authorized, { objectKey, skillId, revision }, () =>
   query
     .delete(orphanedObjects)
     .where(and(eq(orphanedObjects.objectKey, objectKey), sql`${writtenOrganization} is not null`)),
@@ -320,29 +333,29 @@ const isCreated = and(
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
-export const selectCreated = guarded(authorized, [idempotencyKey, skillId, idempotencyFingerprint], () =>
+export const selectCreated = guarded(authorized, { idempotencyKey, skillId, idempotencyFingerprint }, () =>
   authorized.rows(withRevision).innerJoin(skills, isCreated),
 )
 
-export const selectCreatedFiles = guarded(authorized, [idempotencyKey, skillId, idempotencyFingerprint], () =>
+export const selectCreatedFiles = guarded(authorized, { idempotencyKey, skillId, idempotencyFingerprint }, () =>
   selectFilesWhere(isCreated),
 )
 
-const currentVersion = { table: skillVersions, on: isCurrent, takes: [] }
+const currentVersion = { table: skillVersions, on: isCurrent, takes: {} }
 /** The demo's skill has no version at first. */
 const isChanged = sql`${skillVersions.files} is not ${files}`
 
 const isChangeable = {
   skillExists,
-  exceededQuota: withinQuotas({ skillBytes: addedBytes }, [contents, skillId]),
-  nameIsFree: nameIsFree(name, [name]),
+  exceededQuota: withinQuotas({ skillBytes: addedBytes }, { contents, skillId }),
+  nameIsFree: nameIsFree(name, { name }),
   ...editedCopyIsCurrent,
 }
 
 /** What a change requires before its archive is stored. */
 export const changeable = requiring([namedSkill, currentVersion], isChangeable)
 
-export const beginChange = beginArchive(changeable, [files], isChanged)
+export const beginChange = beginArchive(changeable, { files }, isChanged)
 
 export const updatable = requiring([namedSkill, currentVersion, writtenObject], {
   ...isChangeable,
@@ -351,12 +364,12 @@ export const updatable = requiring([namedSkill, currentVersion, writtenObject], 
 
 const recordedUpdate = recordedBefore(
   updatable,
-  [name, files],
+  { name, files },
   { type: 'skill.updated', id: skills.id, name },
   isChanged,
 )
 
-export const updateSkill = guardedChange(updatable, [description, revision, files], recordedUpdate, () =>
+export const updateSkill = guardedChange(updatable, { description, revision, files }, recordedUpdate, () =>
   query
     .update(skills)
     .set({
@@ -398,7 +411,7 @@ const isTooOld = and(
       and "named".value ->> 'skillId' = ${skillId} and "named".value ->> 'version' is not null)`,
 )
 
-export const addOldArchivesToOrphans = guarded(authorized, [deleteAfter, skillId, revision, othersKept], () =>
+export const addOldArchivesToOrphans = guarded(authorized, { deleteAfter, skillId, revision, othersKept }, () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -410,12 +423,12 @@ export const addOldArchivesToOrphans = guarded(authorized, [deleteAfter, skillId
     .onConflictDoNothing(),
 )
 
-export const deleteOldVersions = guarded(authorized, [skillId, revision, othersKept], () =>
+export const deleteOldVersions = guarded(authorized, { skillId, revision, othersKept }, () =>
   query.delete(skillVersions).where(isTooOld),
 )
 
 /** Deletes the contents that only the deleted versions had. */
-export const deleteUnusedContents = guarded(authorized, [skillId, revision], () =>
+export const deleteUnusedContents = guarded(authorized, { skillId, revision }, () =>
   query.delete(skillContents).where(
     and(
       sql`changes() > 0`,
@@ -438,23 +451,23 @@ const isUpToDate = and(
   ),
 )
 
-export const selectUpToDate = guarded(authorized, [skillId, files], () =>
+export const selectUpToDate = guarded(authorized, { skillId, files }, () =>
   authorized.rows(withRevision).innerJoin(skills, isUpToDate),
 )
 
-export const selectUpToDateFiles = guarded(authorized, [skillId, files], () => selectFilesWhere(isUpToDate))
+export const selectUpToDateFiles = guarded(authorized, { skillId, files }, () => selectFilesWhere(isUpToDate))
 
 const namedVersion = {
   table: skillVersions,
   on: and(isOfSkill, eq(skillVersions.version, version)),
-  takes: [versionNumber],
+  takes: { versionNumber },
 }
 const versionExists = precondition(or(isNull(skills.id), isNotNull(skillVersions.version)), versionNotFound)
 
 export const publishable = requiring([namedSkill, namedVersion], {
   skillExists,
   versionExists,
-  nameIsFree: nameIsFree(skillVersions.name, []),
+  nameIsFree: nameIsFree(skillVersions.name, {}),
   ...editedCopyIsCurrent,
 })
 
@@ -467,13 +480,13 @@ const ofPublished = (column: 'name' | 'description') =>
 
 const recordedPublication = recordedBefore(
   publishable,
-  [],
+  {},
   { type: 'skill.published', id: skills.id, name: skillVersions.name },
   ne(skills.version, version),
 )
 
 /** Changes nothing if the version is the current one. */
-export const publish = guardedChange(publishable, [revision], recordedPublication, () =>
+export const publish = guardedChange(publishable, { revision }, recordedPublication, () =>
   query
     .update(skills)
     .set({
@@ -489,7 +502,7 @@ export const publish = guardedChange(publishable, [revision], recordedPublicatio
 )
 
 /** The skill whose current version is the one to publish now. */
-export const selectPublished = guarded(authorized, [skillId, versionNumber], () =>
+export const selectPublished = guarded(authorized, { skillId, versionNumber }, () =>
   authorized.rows(withRevision).innerJoin(skills, and(isNamed, eq(skills.version, version))),
 )
 
@@ -506,7 +519,7 @@ const versionFields = {
   createdAt: skillVersions.createdAt,
 }
 
-export const selectVersions = guarded(readable, [cursor, rowLimit], () =>
+export const selectVersions = guarded(readable, { cursor, rowLimit }, () =>
   readable
     .rows(versionFields)
     .innerJoin(skillVersions, and(isOfSkill, lt(skillVersions.version, sql`cast(${cursor} as integer)`)))
@@ -516,9 +529,9 @@ export const selectVersions = guarded(readable, [cursor, rowLimit], () =>
 
 export const versionReadable = requiring([namedSkill, namedVersion], { skillExists, versionExists })
 
-export const selectVersion = guarded(versionReadable, [], () => versionReadable.rows(versionFields))
+export const selectVersion = guarded(versionReadable, {}, () => versionReadable.rows(versionFields))
 
-export const selectVersionFiles = guarded(versionReadable, [], () =>
+export const selectVersionFiles = guarded(versionReadable, {}, () =>
   versionReadable
     .rows({
       filename: ofFile<string>('filename'),
@@ -540,13 +553,13 @@ export const archiveReadable = requiring(
     {
       table: skillVersions,
       on: and(isOfSkill, eq(skillVersions.version, sql`coalesce(${version}, ${skills.version})`)),
-      takes: [versionNumberOrNull],
+      takes: { versionNumberOrNull },
     },
   ],
   { skillExists, versionExists },
 )
 
-export const selectArchive = guarded(archiveReadable, [], () =>
+export const selectArchive = guarded(archiveReadable, {}, () =>
   archiveReadable.rows({
     name: skillVersions.name,
     version: skillVersions.version,
@@ -559,9 +572,9 @@ export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsC
 
 export const copyDeleted = copyToDeletions(deletable, 'skill', skills)
 
-const recordedDeletion = recordedBefore(deletable, [], { type: 'skill.deleted', id: skills.id, name: skills.name })
+const recordedDeletion = recordedBefore(deletable, {}, { type: 'skill.deleted', id: skills.id, name: skills.name })
 
-export const deleteSkill = guardedChange(deletable, [], recordedDeletion, () =>
+export const deleteSkill = guardedChange(deletable, {}, recordedDeletion, () =>
   query
     .delete(skills)
     .where(and(eq(skills.organizationId, deletable.organizationId), eq(skills.id, skillId)))

@@ -725,7 +725,7 @@ describe('an upload while a store is unavailable', () => {
   })
 })
 
-const insertOrphaned = unguarded([text('objectKey'), text('deleteAfter')], () =>
+const insertOrphaned = unguarded({ objectKey: text('objectKey'), deleteAfter: text('deleteAfter') }, () =>
   query.insert(orphanedObjects).values({
     objectKey: sql.placeholder('objectKey'),
     deleteAfter: sql.placeholder('deleteAfter'),

@@ -77,7 +77,7 @@ const lastEvent = query
 const hasNext = sql`(${eventEndpoints.messageEnd} is not null or ${eventEndpoints.deliveredSequence} < ${lastEvent})`
 
 /** Takes the endpoint for one message: the one that failed before, or a new one. */
-export const take = unguarded([organizationId, endpointId, leaseId, leaseExpiresAt, newMessageId, now], () =>
+export const take = unguarded({ organizationId, endpointId, leaseId, leaseExpiresAt, newMessageId, now }, () =>
   query
     .update(eventEndpoints)
     .set({
@@ -104,7 +104,7 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
 )
 
 /** The events of the message, with the names for sentences. */
-export const selectMessage = unguarded([organizationId, endpointId, leaseId], () =>
+export const selectMessage = unguarded({ organizationId, endpointId, leaseId }, () =>
   query
     .select({
       ...eventColumns,
@@ -169,7 +169,7 @@ const ifUnchanged = (value: SQLWrapper, column: SQLWrapper) =>
 
 /** Gives the endpoint back after an attempt. Does nothing if the lease has ended and somebody else took it. */
 export const storeResult = unguarded(
-  [
+  {
     organizationId,
     endpointId,
     leaseId,
@@ -181,7 +181,7 @@ export const storeResult = unguarded(
     disabledAt,
     disabledReason,
     takenUpdatedAt,
-  ],
+  },
   () =>
     query
       .update(eventEndpoints)
@@ -209,7 +209,7 @@ export const storeResult = unguarded(
 
 /** For the statement before. */
 export const recordDisabling = recordedByService(
-  [organizationId, endpointId, disabledAt],
+  { organizationId, endpointId, disabledAt },
   {
     type: 'event-endpoint.disabled',
     organizationId: eventEndpoints.organizationId,
@@ -233,7 +233,7 @@ const queuedUntil = text('queuedUntil')
 const isWaiting = and(isDue, or(isNull(eventEndpoints.leaseExpiresAt), lte(eventEndpoints.leaseExpiresAt, now)))
 
 /** Endpoints that nobody takes care of, as those whose hint was lost or whose next attempt is due. */
-export const selectBehind = unguarded([now, dayAgo], () =>
+export const selectBehind = unguarded({ now, dayAgo }, () =>
   query
     .select({ organizationId: eventEndpoints.organizationId, id: eventEndpoints.id })
     .from(eventEndpoints)
@@ -250,7 +250,7 @@ export const selectBehind = unguarded([now, dayAgo], () =>
 export const foundEndpoints = jsonRows('found', 'organizationId', 'id')
 
 /** Until then, no other tick puts them into the queue. A lease that has ended is given back. */
-export const markQueued = unguarded([foundEndpoints.parameter, queuedUntil, now], () =>
+export const markQueued = unguarded({ parameter: foundEndpoints.parameter, queuedUntil, now }, () =>
   query
     .update(eventEndpoints)
     .set({ leaseId: null, leaseExpiresAt: sql`${queuedUntil}` })

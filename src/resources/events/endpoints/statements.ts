@@ -103,7 +103,7 @@ const fields = {
 const named = {
   table: eventEndpoints,
   on: and(isOwn, eq(eventEndpoints.id, eventEndpointId)),
-  takes: [eventEndpointId],
+  takes: { eventEndpointId },
 }
 const isNamed = (organizationId: SQL<string>) =>
   and(eq(eventEndpoints.organizationId, organizationId), eq(eventEndpoints.id, eventEndpointId))
@@ -119,12 +119,12 @@ export const creatable = requiring([], {
   ),
 })
 
-const recordedCreation = recordedAfter([id, url], { type: 'event-endpoint.created', id, name: url })
+const recordedCreation = recordedAfter({ id, url }, { type: 'event-endpoint.created', id, name: url })
 
 /** It begins after the last event, which is not its own creation yet. */
 export const insertEndpoint = guardedChange(
   creatable,
-  [id, format, sealedUrl, url, sealedSecret, sealedFor, types, projectId, note, batch],
+  { id, format, sealedUrl, url, sealedSecret, sealedFor, types, projectId, note, batch },
   recordedCreation,
   () =>
     query.insert(eventEndpoints).select(
@@ -152,17 +152,17 @@ export const insertEndpoint = guardedChange(
 
 export const listable = requiring([], { isUnrestricted })
 
-export const selectCreated = guarded(listable, [id], () =>
+export const selectCreated = guarded(listable, { id }, () =>
   listable.rows(fields).innerJoin(eventEndpoints, and(isOwn, eq(eventEndpoints.id, id))),
 )
 
-export const selectEndpoints = guarded(listable, [], () =>
+export const selectEndpoints = guarded(listable, {}, () =>
   listable.rows(fields).innerJoin(eventEndpoints, isOwn).orderBy(asc(eventEndpoints.id)),
 )
 
 export const accessible = requiring([named], { endpointExists, isUnrestricted })
 
-export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
+export const selectEndpoint = guarded(accessible, {}, () => accessible.rows(fields))
 
 const changed = <Column extends 'sealedUrl' | 'url' | 'types' | 'projectId' | 'note' | 'batch'>(column: Column) =>
   sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${eventEndpoints[column]}
@@ -178,7 +178,7 @@ export const updatable = requiring([named], {
   isKept: precondition(
     sql`(not ${isEnabling} or ${isKeptAfter(eventEndpoints.deliveredSequence)})`,
     endpointCursorExpired,
-    [enabled, oldestKept],
+    { enabled, oldestKept },
   ),
 })
 
@@ -197,7 +197,7 @@ const settings = {
 
 const recordedUpdate = recordedBefore(
   updatable,
-  [changes],
+  { changes },
   {
     ...ofEndpoint,
     type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
@@ -210,7 +210,7 @@ const recordedUpdate = recordedBefore(
 /** What is being sent stays the same message only if it has the same events. */
 const isOtherMessage = differs(eventEndpoints, ofMessage)
 
-export const updateEndpoint = guardedChange(updatable, [changes, sealedFor], recordedUpdate, () =>
+export const updateEndpoint = guardedChange(updatable, { changes, sealedFor }, recordedUpdate, () =>
   query
     .update(eventEndpoints)
     .set({
@@ -224,11 +224,11 @@ export const updateEndpoint = guardedChange(updatable, [changes, sealedFor], rec
     .where(and(isNamed(updatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
-export const selectUpdated = guarded(updatable, [], () => updatable.rows(fields))
+export const selectUpdated = guarded(updatable, {}, () => updatable.rows(fields))
 
-const recordedDeletion = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.deleted' })
+const recordedDeletion = recordedBefore(accessible, {}, { ...ofEndpoint, type: 'event-endpoint.deleted' })
 
-export const deleteEndpoint = guardedChange(accessible, [], recordedDeletion, () =>
+export const deleteEndpoint = guardedChange(accessible, {}, recordedDeletion, () =>
   query.delete(eventEndpoints).where(isNamed(accessible.organizationId)).returning({ id: eventEndpoints.id }),
 )
 
@@ -239,17 +239,21 @@ export const rotatable = requiring([named], {
   noThirdSecret,
 })
 
-const recordedRotation = recordedBefore(rotatable, [], { ...ofEndpoint, type: 'event-endpoint.rotated' })
+const recordedRotation = recordedBefore(rotatable, {}, { ...ofEndpoint, type: 'event-endpoint.rotated' })
 
-export const rotateSecret = guardedChange(rotatable, [rotation.parameter, sealedFor], recordedRotation, () =>
-  query
-    .update(eventEndpoints)
-    .set(rotation.rotated)
-    .where(and(isNamed(rotatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
+export const rotateSecret = guardedChange(
+  rotatable,
+  { parameter: rotation.parameter, sealedFor },
+  recordedRotation,
+  () =>
+    query
+      .update(eventEndpoints)
+      .set(rotation.rotated)
+      .where(and(isNamed(rotatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
 /** Only after the rotation: a second one would be refused now, so its preconditions do not guard this. */
-export const selectRotated = guarded(accessible, [rotation.parameter], () =>
+export const selectRotated = guarded(accessible, { parameter: rotation.parameter }, () =>
   accessible.rows(fields, eq(eventEndpoints.sealedSecret, rotation.parameter)),
 )
 
@@ -266,10 +270,10 @@ export const rewindable = requiring([named], {
 const isElsewhere = sql`(${isNotNull(eventEndpoints.messageId)} or case when ${after} > ${eventEndpoints.deliveredSequence}
   then ${end} > ${eventEndpoints.deliveredSequence} else ${after} < ${eventEndpoints.deliveredSequence} end)`
 
-const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' }, isElsewhere)
+const recordedRewind = recordedBefore(rewindable, {}, { ...ofEndpoint, type: 'event-endpoint.rewound' }, isElsewhere)
 
 /** Never beyond the last event: the next one would be left out. */
-export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
+export const rewind = guardedChange(rewindable, {}, recordedRewind, () =>
   query
     .update(eventEndpoints)
     .set({
@@ -284,13 +288,13 @@ export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
     .where(isNamed(rewindable.organizationIdIf(isElsewhere))),
 )
 
-export const selectRewound = guarded(rewindable, [], () => rewindable.rows(fields))
+export const selectRewound = guarded(rewindable, {}, () => rewindable.rows(fields))
 
 /** Recorded, although no row changes: the service sends something to the URL. */
-export const recordTest = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.tested' })
+export const recordTest = recordedBefore(accessible, {}, { ...ofEndpoint, type: 'event-endpoint.tested' })
 
 /** What a test needs to send it. */
-export const selectTestable = guarded(accessible, [], () =>
+export const selectTestable = guarded(accessible, {}, () =>
   accessible.rows({
     id: eventEndpoints.id,
     organizationId: eventEndpoints.organizationId,
@@ -303,7 +307,7 @@ export const selectTestable = guarded(accessible, [], () =>
 )
 
 /** What the test sends: its event, which the statement before has recorded. */
-export const selectTest = guarded(accessible, [], () =>
+export const selectTest = guarded(accessible, {}, () =>
   accessible
     .rows({
       ...eventColumns,

@@ -27,7 +27,7 @@ const MAX_PAGES_PER_TICK = 30
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
 
-export const selectToCheck = unguarded([now], () =>
+export const selectToCheck = unguarded({ now }, () =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -57,9 +57,9 @@ export const selectToCheck = unguarded([now], () =>
 
 export const recordTimeouts = recordFailures(isAsRead(failedRuns))
 
-export const postpone = unguarded([postponed.parameter, now], writePostponement)
+export const postpone = unguarded({ parameter: postponed.parameter, now }, writePostponement)
 
-export const storeChecked = unguarded([checked.parameter, now], writeChecks)
+export const storeChecked = unguarded({ parameter: checked.parameter, now }, writeChecks)
 
 /**
  * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent

@@ -37,7 +37,7 @@ const SLOW_FOR_MS = 5 * 60_000
 const references = jsonRows('references', 'organizationId', 'id', 'attempts')
 
 /** The runs that are still to be sent: pending, and not attempted since they were put into the queue. */
-export const selectDeliveries = unguarded([references.parameter, now], () =>
+export const selectDeliveries = unguarded({ parameter: references.parameter, now }, () =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -71,7 +71,7 @@ type Delivery = RowOf<typeof selectDeliveries>
 
 export const recordFailed = recordFailures(takesResult(failedRuns))
 
-export const recordResults = unguarded([attempted.parameter, now], writeAttempts)
+export const recordResults = unguarded({ parameter: attempted.parameter, now }, writeAttempts)
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
 const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
@@ -85,16 +85,16 @@ function isRunEndpointIn({ table, column }: Pick<typeof goneEndpoints, 'table' |
 }
 
 export const recordGone = recordedByService(
-  [goneEndpoints.parameter],
+  { parameter: goneEndpoints.parameter },
   { type: 'run-endpoint.deleted', organizationId: runEndpoints.organizationId, id: runEndpoints.organizationId },
   (row) => query.select(row).from(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
 )
 
-export const deleteGone = unguarded([goneEndpoints.parameter], () =>
+export const deleteGone = unguarded({ parameter: goneEndpoints.parameter }, () =>
   query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
 )
 
-export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
+export const markSlow = unguarded({ parameter: slowEndpoints.parameter, slowUntil }, () =>
   query
     .update(runEndpoints)
     .set({ slowUntil: sql`${slowUntil}` })

@@ -20,7 +20,7 @@ export const failedRuns = jsonRows(
 /** For the statement before that which stores the failures. @param isFailing the condition of that statement. */
 export const recordFailures = (isFailing: SQL | undefined) =>
   recordedByService(
-    [failedRuns.parameter],
+    { parameter: failedRuns.parameter },
     { type: 'run.failed', organizationId: runs.organizationId, id: runs.id, name: schedules.name, ...parentOf(runs) },
     (row) =>
       query

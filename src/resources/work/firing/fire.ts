@@ -33,7 +33,7 @@ export const scheduleFields = {
 export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
 
 /** Shows the operator when the last tick ran. In the first batch of the tick, so it costs no call of its own. */
-export const recordTick = unguarded([now], () =>
+export const recordTick = unguarded({ now }, () =>
   query
     .insert(lastTick)
     .values({ id: 1, scheduledAt: sql`${now}` })
@@ -44,7 +44,7 @@ export const recordTick = unguarded([now], () =>
 )
 
 /** The schedules that have been due longest. */
-export const selectDue = unguarded([now], () =>
+export const selectDue = unguarded({ now }, () =>
   query
     .select({
       ...scheduleFields,
@@ -77,7 +77,7 @@ const isStillDue = and(
   isActive(schedules.organizationId),
 )
 
-export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
+export const insertRuns = unguarded({ parameter: firings.parameter, now, checkAt }, () =>
   writeNewRuns(
     query
       .select(
@@ -101,7 +101,7 @@ export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). Of a deleted parent, none is recorded. */
-export const insertMissedSpans = unguarded([firings.parameter, now], () =>
+export const insertMissedSpans = unguarded({ parameter: firings.parameter, now }, () =>
   query
     .insert(missedSpans)
     .select(
@@ -162,14 +162,14 @@ export function storingNextRun(nextRunAt: SQL) {
 export const isPausedBy = (nextRunAt: SQL) =>
   and(isNotNull(schedules.enabledAt), isNotNull(schedules.cron), isNull(nextRunAt))
 
-export const recordUncomputable = recordedByService([firings.parameter, now], pausedEvent, (row) =>
+export const recordUncomputable = recordedByService({ parameter: firings.parameter, now }, pausedEvent, (row) =>
   query
     .select(row)
     .from(firings.table)
     .innerJoin(schedules, and(isStillDue, isPausedBy(firings.column('nextRunAt')))),
 )
 
-export const updateNextRuns = unguarded([firings.parameter, now], () =>
+export const updateNextRuns = unguarded({ parameter: firings.parameter, now }, () =>
   query
     .update(schedules)
     .set({

@@ -53,12 +53,12 @@ const isPaused = and(
 )
 
 /** For the statement after it. */
-export const recordPauses = recordedByService([failed.parameter], pausedEvent, (row) =>
+export const recordPauses = recordedByService({ parameter: failed.parameter }, pausedEvent, (row) =>
   query.select(row).from(failed.table).innerJoin(schedules, isPaused),
 )
 
 /** For runs that failed in a statement before. */
-export const pauseFailing = unguarded([failed.parameter, now], () =>
+export const pauseFailing = unguarded({ parameter: failed.parameter, now }, () =>
   query
     .update(schedules)
     .set(paused(failed.column('failure'), failed.column('error')))

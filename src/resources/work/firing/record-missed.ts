@@ -28,7 +28,7 @@ const INSTANTS_PER_PAGE = 500
 /** A page takes four statements. */
 const MAX_PAGES_PER_TICK = 20
 
-export const selectSpans = unguarded([now], () =>
+export const selectSpans = unguarded({ now }, () =>
   query
     .select()
     .from(missedSpans)
@@ -42,7 +42,7 @@ type MissedSpan = typeof missedSpans.$inferSelect
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
 /** Inserts nothing after the deletion of the schedule is final: the purge deletes its runs, and later ones would remain. */
-export const insertSkipped = unguarded([missed.parameter, now], () =>
+export const insertSkipped = unguarded({ parameter: missed.parameter, now }, () =>
   writeNewRuns(
     query
       .select(missedRun({ scheduledAt: missed.column('scheduledAt'), id: missed.column('runId') }))
@@ -69,7 +69,7 @@ export const insertSkipped = unguarded([missed.parameter, now], () =>
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
 /** Skips spans that another tick shortened at the same time. */
-export const shortenSpans = unguarded([recorded.parameter], () =>
+export const shortenSpans = unguarded({ parameter: recorded.parameter }, () =>
   query
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
@@ -77,7 +77,7 @@ export const shortenSpans = unguarded([recorded.parameter], () =>
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-export const deleteRecordedSpans = unguarded([recorded.parameter], () =>
+export const deleteRecordedSpans = unguarded({ parameter: recorded.parameter }, () =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({

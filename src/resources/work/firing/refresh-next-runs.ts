@@ -35,7 +35,7 @@ const keyAfter = sql.join(
 )
 
 /** Includes paused schedules, so that the number of rows that a page reads is limited. */
-export const selectPage = unguarded([after], () =>
+export const selectPage = unguarded({ after }, () =>
   query
     .select({
       ...scheduleFields,
@@ -62,14 +62,14 @@ const isUnchanged = and(
   isSettled(schedules.organizationId),
 )
 
-export const recordPaused = recordedByService([refreshed.parameter, now], pausedEvent, (row) =>
+export const recordPaused = recordedByService({ parameter: refreshed.parameter, now }, pausedEvent, (row) =>
   query
     .select(row)
     .from(refreshed.table)
     .innerJoin(schedules, and(isUnchanged, isPausedBy(refreshed.column('newNextRunAt')))),
 )
 
-export const storeNextRuns = unguarded([refreshed.parameter, now], () =>
+export const storeNextRuns = unguarded({ parameter: refreshed.parameter, now }, () =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))

@@ -20,7 +20,7 @@ const sealedFor = text('sealedFor')
 export const ownRunEndpoint = {
   table: runEndpoints,
   on: eq(runEndpoints.organizationId, apiKeys.organizationId),
-  takes: [],
+  takes: {},
 }
 export const endpointExists = precondition(isNotNull(runEndpoints.organizationId), runEndpointNotFound)
 /** A run endpoint receives the runs of every project. */
@@ -40,10 +40,10 @@ const fields = {
   updatedAt: runEndpoints.updatedAt,
 }
 
-export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
+export const selectEndpoint = guarded(accessible, {}, () => accessible.rows(fields))
 
 const recorded = (type: 'run-endpoint.set' | 'run-endpoint.rotated' | 'run-endpoint.deleted') =>
-  recordedAfter([], { type, id: apiKeys.organizationId })
+  recordedAfter({}, { type, id: apiKeys.organizationId })
 
 const stored = {
   ...fields,
@@ -52,7 +52,7 @@ const stored = {
 const isSealed = eq(apiKeys.organizationId, sealedFor)
 
 /** No row if the endpoint has this URL. An existing secret is kept. */
-export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], recorded('run-endpoint.set'), () =>
+export const putEndpoint = guardedChange(settable, { url, sealedSecret, sealedFor }, recorded('run-endpoint.set'), () =>
   query
     .insert(runEndpoints)
     .select(
@@ -76,7 +76,7 @@ export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor
 )
 
 /** Directly after `putEndpoint`: the endpoint, if it had the URL already. */
-export const selectUnchanged = guarded(settable, [url, sealedSecret, sealedFor], () =>
+export const selectUnchanged = guarded(settable, { url, sealedSecret, sealedFor }, () =>
   settable
     .rows(stored, and(isSealed, sql`changes() = 0`))
     .innerJoin(runEndpoints, and(ownRunEndpoint.on, eq(runEndpoints.url, url))),
@@ -84,7 +84,7 @@ export const selectUnchanged = guarded(settable, [url, sealedSecret, sealedFor],
 
 export const rotateSecret = guardedChange(
   rotatable,
-  [rotation.parameter, sealedFor],
+  { parameter: rotation.parameter, sealedFor },
   recorded('run-endpoint.rotated'),
   () =>
     query
@@ -94,7 +94,7 @@ export const rotateSecret = guardedChange(
       .returning(fields),
 )
 
-export const deleteEndpoint = guardedChange(accessible, [], recorded('run-endpoint.deleted'), () =>
+export const deleteEndpoint = guardedChange(accessible, {}, recorded('run-endpoint.deleted'), () =>
   query
     .delete(runEndpoints)
     .where(eq(runEndpoints.organizationId, accessible.organizationId))

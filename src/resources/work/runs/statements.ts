@@ -9,7 +9,7 @@ import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
 import { hasDeleted, listOf } from '../../../db/examined.ts'
-import { now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
+import { type NamedParameters, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { equalsIfGiven, indexedBy, namesOf } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
@@ -74,7 +74,7 @@ const isNamedSchedule = and(eq(schedules.organizationId, apiKeys.organizationId)
 function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
   /** One row for the page, where a join would read one for each run. */
   const scheduleName = () => sql<string | null>`${readable.rows({ name: schedules.name })}`.as('scheduleName')
-  const list = guarded(readable, [before, rowLimit], () =>
+  const list = guarded(readable, { before, rowLimit }, () =>
     query
       .select({ ...runFields, scheduleName: scheduleName() })
       .from(runs)
@@ -90,16 +90,16 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
   )
 
   const recordedCreation = recordedAfter(
-    [id, scheduleId],
+    { id, scheduleId },
     { type: 'run.created', id, name: schedules.name, ...parentOf(schedules) },
     { join: { table: schedules, on: isNamedSchedule } },
   )
-  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], recordedCreation, () =>
+  const insert = guardedChange(changeable, { scheduledAt, id, idempotencyKey, checkAt }, recordedCreation, () =>
     writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
   )
 
   const isRunOfSchedule = and(eq(runs.organizationId, schedules.organizationId), eq(runs.scheduleId, schedules.id))
-  const updateLastRun = guarded(changeable, [scheduledAt], () => {
+  const updateLastRun = guarded(changeable, { scheduledAt }, () => {
     const ranOrganization = changeable
       .rows({ organizationId: schedules.organizationId })
       .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt), isFired))
@@ -123,7 +123,7 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
    * The run that this request created, or an earlier one with the same `Idempotency-Key` or, without one, the same
    * `scheduledAt`. No row: the run of that `scheduledAt` has another `Idempotency-Key`.
    */
-  const selectCreated = guarded(readable, [scheduledAt, idempotencyKey], () =>
+  const selectCreated = guarded(readable, { scheduledAt, idempotencyKey }, () =>
     readable
       .rows(runFields)
       .innerJoin(
@@ -163,24 +163,28 @@ const filters = and(
  * @param range the parameters of the condition.
  * @param unserved the filters that no index serves.
  */
-function listed<const Range extends readonly Parameter[]>(
+function listed<Range extends NamedParameters>(
   source: SQL,
   isInRange: SQL | undefined,
   range: Range,
   order: SQL,
   unserved: readonly Parameter[],
 ) {
-  return listOf(listable, [...range, status, scheduleFilter], {
-    table: runs,
-    source,
-    isInRange,
-    order,
-    position: { id: runs.id },
-    fields: runFields,
-    joins: sql`left join ${schedules} on ${isScheduleOf(runs)} ${joinParents(runs)}`,
-    isListed: and(filters, scheduleExists),
-    mayLeaveOut: or(...unserved.map(isNotNull), hasDeleted(listable.organizationId, 'schedule', 'project', 'agent')),
-  })
+  return listOf(
+    listable,
+    { ...range, status, scheduleFilter },
+    {
+      table: runs,
+      source,
+      isInRange,
+      order,
+      position: { id: runs.id },
+      fields: runFields,
+      joins: sql`left join ${schedules} on ${isScheduleOf(runs)} ${joinParents(runs)}`,
+      isListed: and(filters, scheduleExists),
+      mayLeaveOut: or(...unserved.map(isNotNull), hasDeleted(listable.organizationId, 'schedule', 'project', 'agent')),
+    },
+  )
 }
 
 /** What the IDs of a list are after, and before: its cursor and its times. */
@@ -192,13 +196,13 @@ const isBetween = and(gt(runs.id, afterId), lt(runs.id, beforeId))
 export const pendingRuns = listed(
   indexedBy(runs, 'runsPending'),
   and(isInOrganization, isPending, isBetween),
-  [afterId, beforeId],
+  { afterId, beforeId },
   asc(runs.id),
   [scheduleFilter, projectIdOrNull],
 )
 
 /** Latest first. */
-export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), [afterId, beforeId], desc(runs.id), [
+export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), { afterId, beforeId }, desc(runs.id), [
   status,
   projectIdOrNull,
 ])
@@ -210,7 +214,7 @@ const from = text('from')
 export const runsOfSchedule = listed(
   sql`${runs}`,
   and(isInOrganization, eq(runs.scheduleId, scheduleFilter), lt(runs.scheduledAt, before), gte(runs.scheduledAt, from)),
-  [scheduleFilter, before, from],
+  { scheduleFilter, before, from },
   desc(runs.scheduledAt),
   [status, projectIdOrNull],
 )
@@ -229,7 +233,7 @@ const callersKey = () =>
 function claimOf(claimable: typeof claimableOfAll) {
   const selectedKeys = () => claimable({ organizationId: runs.organizationId, id: runs.id }, listable.organizationId)
   // Numbering the claimable runs themselves would read all that are pending, because it comes before the limit.
-  const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, (row, condition) =>
+  const recordedClaims = recordedForEach(listable, { rowLimit }, { type: 'run.claimed', ...ofRun }, (row, condition) =>
     query
       .select(row)
       .from(apiKeys)
@@ -240,10 +244,10 @@ function claimOf(claimable: typeof claimableOfAll) {
   const fields = { ...workFields, leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
-    selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
+    selectClaimable: guarded(listable, { leaseExpiresAt, rowLimit }, () =>
       query.select(namesOf(fields)).from(claimable(fields, listable.organizationId)),
     ),
-    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
+    claim: guardedChange(listable, { claimId, leaseExpiresAt, rowLimit }, recordedClaims, () =>
       writeClaim(selectedKeys(), callersKey()),
     ),
   }
@@ -256,18 +260,18 @@ const namedRun = [
   {
     table: runs,
     on: and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)),
-    takes: [runId],
+    takes: { runId },
   },
-  { table: schedules, on: isScheduleOf(runs), takes: [] },
-  { table: projects, on: isProjectOf(runs), takes: [] },
-  { table: agents, on: isAgentOf(runs), takes: [] },
-]
+  { table: schedules, on: isScheduleOf(runs), takes: {} },
+  { table: projects, on: isProjectOf(runs), takes: {} },
+  { table: agents, on: isAgentOf(runs), takes: {} },
+] as const
 const runExists = precondition(and(isNotNull(runs.id), scheduleExists), runNotFound)
 const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(projects.id)))
 
 export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
 
-export const selectRun = guarded(accessible, [], () => accessible.rows(runFields))
+export const selectRun = guarded(accessible, {}, () => accessible.rows(runFields))
 
 const unclaimedOr = (failure: Failure) =>
   precondition(sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`, failure)
@@ -280,12 +284,12 @@ export const acknowledgeable = requiring(namedRun, {
 
 const recordedAcknowledgement = recordedBefore(
   acknowledgeable,
-  [],
+  {},
   { type: 'run.acknowledged', ...ofRun },
   eq(runs.status, 'pending'),
 )
 
-export const acknowledge = guardedChange(acknowledgeable, [], recordedAcknowledgement, () =>
+export const acknowledge = guardedChange(acknowledgeable, {}, recordedAcknowledgement, () =>
   writeAcknowledgement(acknowledgeable.organizationId),
 )
 
@@ -303,13 +307,13 @@ export const redeliverable = requiring([...namedRun, ownRunEndpoint], {
   ),
 })
 
-const recordedRedelivery = recordedBefore(redeliverable, [], { type: 'run.redelivered', ...ofRun })
+const recordedRedelivery = recordedBefore(redeliverable, {}, { type: 'run.redelivered', ...ofRun })
 
-export const redeliver = guardedChange(redeliverable, [checkAt], recordedRedelivery, () =>
+export const redeliver = guardedChange(redeliverable, { checkAt }, recordedRedelivery, () =>
   writeRedelivery(redeliverable.organizationId),
 )
 
-export const selectRedelivered = guarded(redeliverable, [], () => redeliverable.rows(runFields))
+export const selectRedelivered = guarded(redeliverable, {}, () => redeliverable.rows(runFields))
 
 export const renewable = requiring(namedRun, {
   runExists,
@@ -321,12 +325,12 @@ export const renewable = requiring(namedRun, {
       not(isSuperseded),
     ),
     claimMismatch,
-    [claimId],
+    { claimId },
   ),
 })
 
 /** No change that is recorded: a worker renews its claims every few minutes. */
-export const renew = guarded(renewable, [leaseExpiresAt], () =>
+export const renew = guarded(renewable, { leaseExpiresAt }, () =>
   writeRenewal(renewable.organizationId).returning({
     id: runs.id,
     claimId: sql<string>`${runs.claimId}`.as('claimId'),
@@ -341,7 +345,7 @@ export const completable = requiring(
     {
       table: sessions,
       on: and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, sessionId)),
-      takes: [sessionId],
+      takes: { sessionId },
     },
   ],
   {
@@ -351,20 +355,20 @@ export const completable = requiring(
       sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
         or (${hasProject(sessions)} and ${isAccessible(sessions.projectId)})`,
       sessionNotFound,
-      [sessionId],
+      { sessionId },
     ),
     isAccessible: runIsAccessible,
     // A pending run has the claim that has ended last, which may still complete it.
     namesClaim: precondition(
       sql`${claimId} is not null or ${runs.claimId} is null or ${runs.status} = 'pending'`,
       claimIdMissing,
-      [claimId],
+      { claimId },
     ),
-    isOfClaim: precondition(sql`${claimId} is null or ${runs.claimId} is ${claimId}`, claimMismatch, [claimId]),
+    isOfClaim: precondition(sql`${claimId} is null or ${runs.claimId} is ${claimId}`, claimMismatch, { claimId }),
     hasNoOtherOutcome: precondition(
       or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
       outcomeExists,
-      [outcome],
+      { outcome },
     ),
     isInTime: precondition(not(isTimedOut), outcomeTooLate),
     isNotSuperseded: precondition(not(isSuperseded), outcomeAfterNewerRun),
@@ -373,12 +377,12 @@ export const completable = requiring(
 
 const recordedOutcome = recordedBefore(
   completable,
-  [outcome],
+  { outcome },
   { type: eventType(sql`'run.' || ${outcome}`), ...ofRun },
   isUnfinished,
 )
 
-export const complete = guardedChange(completable, [message], recordedOutcome, () =>
+export const complete = guardedChange(completable, { message }, recordedOutcome, () =>
   writeOutcome(completable.organizationId),
 )
 
@@ -387,7 +391,7 @@ const itsSchedule = query
   .from(runs)
   .where(and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)))
 const recordedPause = recordedAfter(
-  [runId],
+  { runId },
   { type: 'schedule.paused', id: schedules.id, name: schedules.name, ...parentOf(schedules) },
   {
     join: {
@@ -399,7 +403,7 @@ const recordedPause = recordedAfter(
 )
 
 /** After a failure that this request recorded. */
-export const pauseIfFailing = guardedChange(completable, [message], recordedPause, () =>
+export const pauseIfFailing = guardedChange(completable, { message }, recordedPause, () =>
   query
     .update(schedules)
     .set(paused(sql`'task'`, sql`${message}`))
@@ -413,6 +417,6 @@ export const pauseIfFailing = guardedChange(completable, [message], recordedPaus
     ),
 )
 
-export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(runFields))
+export const selectAcknowledged = guarded(acknowledgeable, {}, () => acknowledgeable.rows(runFields))
 
-export const selectCompleted = guarded(completable, [], () => completable.rows(runFields))
+export const selectCompleted = guarded(completable, {}, () => completable.rows(runFields))

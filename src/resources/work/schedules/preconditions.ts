@@ -49,7 +49,7 @@ export function changed(name: keyof typeof schedules.$inferSelect, column: SQLWr
 export type ParentType = 'project' | 'agent'
 
 interface ParentPreconditions {
-  readonly namedParent: Join<typeof parentId>
+  readonly namedParent: Join<{ readonly parentId: typeof parentId }>
   /** Agents belong to no project, so every API key of the organization reaches them. */
   readonly accessible: Readonly<Record<string, Precondition<0 | 1 | null, never>>>
   readonly parentIsActive: Precondition<0 | 1 | null, never>
@@ -60,7 +60,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
     namedParent: {
       table: projects,
       on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, parentId)),
-      takes: [parentId],
+      takes: { parentId },
     },
     accessible: { parentExists: projectExists, projectIsAccessible },
     parentIsActive: projectIsActive,
@@ -69,7 +69,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
     namedParent: {
       table: agents,
       on: and(eq(agents.organizationId, apiKeys.organizationId), eq(agents.id, parentId)),
-      takes: [parentId],
+      takes: { parentId },
     },
     accessible: {
       parentExists: precondition(isNotNull(agents.id), agentNotFound),
@@ -87,7 +87,7 @@ const namesake = alias(schedules, 'namesake')
 const otherSchedule = {
   table: namesake,
   on: and(eq(namesake.organizationId, apiKeys.organizationId), eq(namesake.id, scheduleId)),
-  takes: [scheduleId],
+  takes: { scheduleId },
 }
 const scheduleDeletion = {
   table: deletions,
@@ -96,7 +96,7 @@ const scheduleDeletion = {
     eq(deletions.resourceType, 'schedule'),
     eq(deletions.resourceId, scheduleId),
   ),
-  takes: [scheduleId],
+  takes: { scheduleId },
 }
 
 /** The overlap and the time limit that a PATCH leaves. */
@@ -117,32 +117,32 @@ function preconditionsOf(parentType: ParentType) {
   const namedSchedule = {
     table: schedules,
     on: and(isOfParent(parentType), eq(schedules.id, scheduleId)),
-    takes: [parentId, scheduleId],
+    takes: { parentId, scheduleId },
   }
   const earlierSchedule = {
     table: earlier,
     on: and(isOfParent(parentType, earlier), eq(earlier.idempotencyKey, idempotencyKey)),
-    takes: [parentId, idempotencyKey],
+    takes: { parentId, idempotencyKey },
   }
   const scheduleExists = precondition(isNotNull(schedules.id), scheduleNotFound(parentType))
   const idempotencyKeyIsNew = precondition(isNull(earlier.id), keyReusedForSchedule)
   const scheduleCount = query.select({ count: count() }).from(schedules).where(isOfParent(parentType))
   const isBelowLimit = sql`${scheduleCount} < ${scheduleLimit}`
-  const limitParameters = [parentId, scheduleLimit]
+  const limitParameters = { parentId, scheduleLimit }
   const limitReached = ({ limits }: { limits: Limits }) =>
     filled(scheduleLimitReached(parentType), { limit: limits.schedules })
   /** The next run was computed from the schedule with this revision, if the handler read it first. */
   const isUnchanged = precondition(
     sql`${schedules.revision} = coalesce(${seenRevision}, ${schedules.revision})`,
     concurrentChange,
-    [seenRevision],
+    { seenRevision },
   )
   const runAtIsAhead = precondition(
     sql`(${runAt} is null or ${runAt} > ${now} or ${runAt} is ${schedules.runAt})`,
     runAtIsPast,
-    [runAt],
+    { runAt },
   )
-  const hasTimeLimit = precondition(or(ne(newOverlap, 'skip'), isNotNull(newTimeLimit)), timeLimitRequired, [changes])
+  const hasTimeLimit = precondition(or(ne(newOverlap, 'skip'), isNotNull(newTimeLimit)), timeLimitRequired, { changes })
   const changeable = { ...accessible, scheduleExists, parentIsActive }
   const deletable = { ...changeable, matchesRevision: matchesRevision(schedules.revision) }
   return {

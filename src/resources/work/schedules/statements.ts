@@ -75,8 +75,8 @@ function statementsOf<Created extends Fields, State extends Fields>(
   /** What the path of a schedule names beside it. */
   const ofParent = parentType === 'project' ? { projectId: parentId } : { parentId }
 
-  const recordedCreation = recordedAfter([id, parentId], { type: 'schedule.created', id, ...ofParent })
-  const inserted = [id, cron, timezone, nextRunAt, idempotencyFingerprint] as const
+  const recordedCreation = recordedAfter({ id, parentId }, { type: 'schedule.created', id, ...ofParent })
+  const inserted = { id, cron, timezone, nextRunAt, idempotencyFingerprint }
   const insert = guardedChange(creatable, inserted, recordedCreation, () =>
     query.insert(schedules).select(
       creatable.rows(
@@ -110,7 +110,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     and(eq(schedules.idempotencyFingerprint, idempotencyFingerprint), isNotNull(schedules.cron)),
   )
   /** The schedule that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
-  const selectCreated = guarded(listable, [id, idempotencyKey, idempotencyFingerprint], () =>
+  const selectCreated = guarded(listable, { id, idempotencyKey, idempotencyFingerprint }, () =>
     listable
       .rows({ ...created, revision }, isCreated)
       .innerJoin(schedules, and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`))),
@@ -124,7 +124,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const replaced = { ...excludedSettings, enabledAt: enabledSince }
   const recordedPut = recordedBefore(
     puttable,
-    [scheduleId, parentId, enabled, ...Object.values(SETTINGS)],
+    { scheduleId, parentId, enabled, ...SETTINGS },
     {
       type: eventType(sql`case when ${isNull(schedules.id)} then 'schedule.created'
         when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
@@ -137,7 +137,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     or(isNull(schedules.id), differs(schedules, { ...SETTINGS, enabledAt: enabledSince })),
   )
   /** Creates the schedule, or replaces its settings if one of them differs. */
-  const put = guardedChange(puttable, [enabled, nextRunAt, ...Object.values(SETTINGS)], recordedPut, () =>
+  const put = guardedChange(puttable, { enabled, nextRunAt, ...SETTINGS }, recordedPut, () =>
     query
       .insert(schedules)
       .select(
@@ -170,7 +170,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
       }),
   )
 
-  const list = guarded(listable, [cursor, rowLimit], () =>
+  const list = guarded(listable, { cursor, rowLimit }, () =>
     query
       // Drizzle's types have to see a column.
       .select(asSql({ ...state, id: schedules.id }))
@@ -187,7 +187,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .limit(rowLimit),
   )
 
-  const retrieve = guarded(readable, [], () => readable.rows({ ...state, revision }))
+  const retrieve = guarded(readable, {}, () => readable.rows({ ...state, revision }))
 
   const milliseconds = sql`round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))`
   /** In one pass: SQLite would sort all times for a median, and D1 counts each row that is sorted several times. */
@@ -202,7 +202,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
         and ${runs.scheduledAt} >= ${since}
       order by ${runs.scheduledAt} desc limit ${sql.raw(String(MAX_COUNTED))}
     )) as "statistics"`
-  const selectStatistics = guarded(readable, [since], () =>
+  const selectStatistics = guarded(readable, { since }, () =>
     query
       .select({
         since: sql<string>`"since"`.as('since'),
@@ -236,10 +236,10 @@ function statementsOf<Created extends Fields, State extends Fields>(
   /** Also an enabled schedule that lost its next run gets one. */
   const isUpdated = sql`(${differs(schedules, updated)}
     or (${enabledAt} is not null and ${schedules.nextRunAt} is null and ${nextRunAt} is not null))`
-  const updatable = requiring(...updating, unchangedIf(isUpdated, { ...state, revision }), [enabled, nextRunAt])
+  const updatable = requiring(...updating, unchangedIf(isUpdated, { ...state, revision }), { enabled, nextRunAt })
   const recordedUpdate = recordedBefore(
     updatable,
-    [],
+    {},
     {
       type: eventType(sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
         when ${enabled} and ${schedules.enabledAt} is null then 'schedule.resumed'
@@ -250,7 +250,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     },
     isUpdated,
   )
-  const update = guardedChange(updatable, [], recordedUpdate, () =>
+  const update = guardedChange(updatable, {}, recordedUpdate, () =>
     query
       .update(schedules)
       .set({
@@ -267,13 +267,17 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const copyDeleted = copyToDeletions(deletable, 'schedule', schedules, {
     [parentType === 'project' ? 'projectId' : 'agentId']: schedules.parentId,
   })
-  const recordedRemoval = recordedBefore(deletable, [], {
-    type: 'schedule.deleted',
-    id: schedules.id,
-    name: schedules.name,
-    ...ofParent,
-  })
-  const remove = guardedChange(deletable, [], recordedRemoval, () =>
+  const recordedRemoval = recordedBefore(
+    deletable,
+    {},
+    {
+      type: 'schedule.deleted',
+      id: schedules.id,
+      name: schedules.name,
+      ...ofParent,
+    },
+  )
+  const remove = guardedChange(deletable, {}, recordedRemoval, () =>
     query
       .delete(schedules)
       .where(and(eq(schedules.organizationId, deletable.organizationId), isNamed))
@@ -345,29 +349,33 @@ const lastOutcomes = sql<string>`(select json_group_array("status") filter (wher
     order by ${runs.scheduledAt} desc limit 10
   ))`
 
-export const selectSchedules = listOf(organizationListable, [cursor, enabled, parentType, nextRunBefore, nameQuery], {
-  table: schedules,
-  isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
-  order: asc(schedules.id),
-  position: { id: schedules.id },
-  fields: {
-    id: schedules.id,
-    projectId: parentIdOf(schedules, 'project').as('projectId'),
-    agentId: parentIdOf(schedules, 'agent').as('agentId'),
-    name: schedules.name,
-    cron: schedules.cron,
-    runAt: schedules.runAt,
-    timezone: schedules.timezone,
-    enabledAt: schedules.enabledAt,
-    pausedReason: schedules.pausedReason,
-    nextRunAt: schedules.nextRunAt,
-    lastRunAt: schedules.lastRunAt,
-    lastOutcomes: lastOutcomes.as('lastOutcomes'),
+export const selectSchedules = listOf(
+  organizationListable,
+  { cursor, enabled, parentType, nextRunBefore, nameQuery },
+  {
+    table: schedules,
+    isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
+    order: asc(schedules.id),
+    position: { id: schedules.id },
+    fields: {
+      id: schedules.id,
+      projectId: parentIdOf(schedules, 'project').as('projectId'),
+      agentId: parentIdOf(schedules, 'agent').as('agentId'),
+      name: schedules.name,
+      cron: schedules.cron,
+      runAt: schedules.runAt,
+      timezone: schedules.timezone,
+      enabledAt: schedules.enabledAt,
+      pausedReason: schedules.pausedReason,
+      nextRunAt: schedules.nextRunAt,
+      lastRunAt: schedules.lastRunAt,
+      lastOutcomes: lastOutcomes.as('lastOutcomes'),
+    },
+    joins: joinParents(schedules),
+    isListed: and(filters, hasParent),
+    mayLeaveOut: or(
+      ...[enabled, parentType, nextRunBefore, nameQuery].map(isNotNull),
+      hasDeleted(organizationListable.organizationId, 'project', 'agent'),
+    ),
   },
-  joins: joinParents(schedules),
-  isListed: and(filters, hasParent),
-  mayLeaveOut: or(
-    ...[enabled, parentType, nextRunBefore, nameQuery].map(isNotNull),
-    hasDeleted(organizationListable.organizationId, 'project', 'agent'),
-  ),
-})
+)
