@@ -15,6 +15,8 @@ import { accessibleKeyIf, apiKeyId, isCallersOwn, isLiveSessionOf, isNamed, keyE
 
 /** 1 if the deletion includes the descendants of the key, else 0. */
 const descendants = number('descendants')
+/** The key to end. */
+const target = { apiKeyId, descendants }
 
 const of = (table: SQL, column: string) => sql`${table}.${sql.identifier(column)}`
 
@@ -28,7 +30,7 @@ export const deletable = requiring(
     {
       table: named,
       on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)),
-      takes: { apiKeyId, descendants },
+      takes: target,
     },
     identityOfSignIn,
   ],
@@ -261,7 +263,7 @@ const organizationOfDeletion = () =>
     .leftJoin(identityOfSignIn.table, identityOfSignIn.on)
     .where(and(mightAct, isUnrestricted, isUnrotated, isDeletable, sql`${descendants}`))
 
-export const deleteRules = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
+export const deleteRules = guarded({ takes: [] }, target, () =>
   query
     .delete(signInRules)
     .where(and(eq(signInRules.organizationId, organizationOfDeletion()), eq(signInRules.createdByKeyId, apiKeyId))),
@@ -271,7 +273,7 @@ const isOfDeletedKey = (keyId: SQLWrapper) =>
   and(eq(identities.organizationId, organizationOfDeletion()), sql`${keyId} = ${apiKeyId}`)
 
 /** The rules decide again for the people to whom a descendant gave a role. */
-export const takeRoles = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
+export const takeRoles = guarded({ takes: [] }, target, () =>
   query
     .update(identities)
     .set({ ruleIds: '[]', roleByKeyId: null })
@@ -282,11 +284,11 @@ export const takeRoles = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
  * A person who became an existing user by the word of a descendant is nobody: if a rule admits the person, the next sign-in makes
  * a user of their own. Their keys end, because their sessions count as created by that descendant.
  */
-export const unlinkIdentities = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
+export const unlinkIdentities = guarded({ takes: [] }, target, () =>
   query.delete(identities).where(isFoundBy(identities, LINK_INDEX, isOfDeletedKey(identities.linkedByKeyId))),
 )
 
-export const deleteInvitations = guarded({ takes: [] }, { apiKeyId, descendants }, () =>
+export const deleteInvitations = guarded({ takes: [] }, target, () =>
   query
     .delete(invitations)
     .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.createdByKeyId, apiKeyId))),

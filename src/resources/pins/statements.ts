@@ -19,8 +19,9 @@ import { pinLimitReached, pinNotFound, resourceNotFound, targetNotPinned } from 
 /** The distance between neighbours after a renumbering and at either end: room for 29 placements into one gap. */
 const GAP = sql.raw(String(2 ** 30))
 
-const resourceType = text('resourceType')
-const resourceId = text('resourceId')
+/** The resource that the path names. */
+const named = { resourceType: text('resourceType'), resourceId: text('resourceId') }
+const { resourceType, resourceId } = named
 const targetType = text('targetType')
 const targetId = text('targetId')
 const pinLimit = number('pinLimit')
@@ -84,10 +85,7 @@ function countPins(): SQL<number> {
   return sql<number>`${query.select({ count: sql`count(*)` }).from(counted).where(isCounted)}`
 }
 
-const pinnableResourceExists = precondition(existsForCaller(resourceType, resourceId), resourceNotFound, {
-  resourceType,
-  resourceId,
-})
+const pinnableResourceExists = precondition(existsForCaller(resourceType, resourceId), resourceNotFound, named)
 
 const pinExists = precondition(isPinned, pinNotFound)
 
@@ -155,7 +153,7 @@ const moved = {
 }
 
 const recorded = (type: 'pin.created' | 'pin.placed' | 'pin.deleted') =>
-  recordedAfter({ resourceType, resourceId }, { type, id: resourceId, parentId: resourceType })
+  recordedAfter(named, { type, id: resourceId, parentId: resourceType })
 
 /** Moves or adds the pin. Returns a row if the order changed. */
 export const place = guardedChange(placeable, { side }, recorded('pin.placed'), () =>
@@ -167,8 +165,7 @@ export const place = guardedChange(placeable, { side }, recorded('pin.placed'), 
           insertRow(pins, {
             organizationId: placement.organizationId,
             userId: placement.userId,
-            resourceType,
-            resourceId,
+            ...named,
             position: sql`coalesce(${middle}, ${placement.targetPosition} + ${direction} * ${GAP})`,
             createdAt: now,
           }),
@@ -181,7 +178,7 @@ export const place = guardedChange(placeable, { side }, recorded('pin.placed'), 
 )
 
 /** Spreads the user's pins evenly after `place`, if the gap of the placed one has no more room. */
-export const renumber = guarded(authorized, { resourceType, resourceId }, () =>
+export const renumber = guarded(authorized, named, () =>
   query
     .insert(pins)
     .select(
@@ -259,8 +256,7 @@ export const appendPin = guardedChange(pinnable, {}, recorded('pin.created'), ()
       insertRow(pins, {
         organizationId: apiKeys.organizationId,
         userId: apiKeys.userId,
-        resourceType,
-        resourceId,
+        ...named,
         position: sql`coalesce(${lastPosition}, 0) + ${GAP}`,
         createdAt: now,
       }),

@@ -22,6 +22,8 @@ const id = text('id')
 const signInRuleId = text('signInRuleId')
 const claim = text('claim')
 const value = text('value')
+/** The columns that only a new rule sets. */
+const created = { id, issuer, claim, value }
 const role = text('role')
 const projectIds = textOrNull('projectIds')
 /** JSON object of the columns that a PATCH changes. */
@@ -54,17 +56,14 @@ const recordedCreation = recordedAfter(
   },
 )
 
-export const insertRule = guardedChange(creatable, { id, issuer, claim, value }, recordedCreation, () =>
+export const insertRule = guardedChange(creatable, created, recordedCreation, () =>
   query
     .insert(signInRules)
     .select(
       creatable.rows(
         insertRow(signInRules, {
           organizationId: apiKeys.organizationId,
-          id,
-          issuer,
-          claim,
-          value,
+          ...created,
           role,
           projectIds,
           createdByKeyId: apiKeys.id,

@@ -57,18 +57,17 @@ export const creatable = requiring([], {
   ),
 })
 
+const created = { id, hash, name }
 const recordedCreation = recordedAfter({ id, name }, { type: 'skill-feed.created', id, name })
 
-export const insertFeed = guardedChange(creatable, { id, hash, name }, recordedCreation, () =>
+export const insertFeed = guardedChange(creatable, created, recordedCreation, () =>
   query
     .insert(skillFeeds)
     .select(
       creatable.rows(
         insertRow(skillFeeds, {
           organizationId: apiKeys.organizationId,
-          id,
-          hash,
-          name,
+          ...created,
           skills: named,
           expiresAt,
           apiKeyId: apiKeys.id,

@@ -33,18 +33,22 @@ const MAX_ENDPOINTS = 10
 /** How many events are looked at for `behind`. */
 const MAX_BEHIND = 1000
 
-const id = text('id')
+/** The columns that a new endpoint takes from the request. */
+const created = {
+  id: text('id'),
+  format: text('format'),
+  sealedUrl: text('sealedUrl'),
+  url: text('url'),
+  sealedSecret: textOrNull('sealedSecret'),
+  types: textOrNull('types'),
+  projectId: textOrNull('projectId'),
+  note: textOrNull('note'),
+  batch: number('batch'),
+}
+const { id, url, batch } = created
 const eventEndpointId = text('eventEndpointId')
-const format = text('format')
-const sealedUrl = text('sealedUrl')
-const url = text('url')
-const sealedSecret = textOrNull('sealedSecret')
 /** The organization that the URL and the secret are sealed for. */
 const sealedFor = text('sealedFor')
-const types = textOrNull('types')
-const projectId = textOrNull('projectId')
-const note = textOrNull('note')
-const batch = number('batch')
 /** JSON object of the columns that a PATCH changes. */
 const changes = text('changes')
 /** 1 enables the endpoint, 0 disables it; null leaves it as it is. */
@@ -122,32 +126,21 @@ export const creatable = requiring([], {
 const recordedCreation = recordedAfter({ id, url }, { type: 'event-endpoint.created', id, name: url })
 
 /** It begins after the last event, which is not its own creation yet. */
-export const insertEndpoint = guardedChange(
-  creatable,
-  { id, format, sealedUrl, url, sealedSecret, sealedFor, types, projectId, note, batch },
-  recordedCreation,
-  () =>
-    query.insert(eventEndpoints).select(
-      creatable.rows(
-        insertRow(eventEndpoints, {
-          organizationId: apiKeys.organizationId,
-          id,
-          format,
-          sealedUrl,
-          url,
-          sealedSecret,
-          types,
-          projectId,
-          note,
-          batch: sql`cast(${batch} as integer)`,
-          deliveredSequence: end,
-          failures: sql`0`,
-          createdAt: now,
-          updatedAt: now,
-        }),
-        eq(apiKeys.organizationId, sealedFor),
-      ),
+export const insertEndpoint = guardedChange(creatable, { ...created, sealedFor }, recordedCreation, () =>
+  query.insert(eventEndpoints).select(
+    creatable.rows(
+      insertRow(eventEndpoints, {
+        ...created,
+        organizationId: apiKeys.organizationId,
+        batch: sql`cast(${batch} as integer)`,
+        deliveredSequence: end,
+        failures: sql`0`,
+        createdAt: now,
+        updatedAt: now,
+      }),
+      eq(apiKeys.organizationId, sealedFor),
     ),
+  ),
 )
 
 export const listable = requiring([], { isUnrestricted })

@@ -14,6 +14,7 @@ import { runEndpointNotFound } from './failures.ts'
 
 const url = text('url')
 const sealedSecret = text('sealedSecret')
+const written = { url, sealedSecret }
 /** The secret is sealed for one organization: the caller's, or nothing is stored. */
 const sealedFor = text('sealedFor')
 
@@ -52,15 +53,14 @@ const stored = {
 const isSealed = eq(apiKeys.organizationId, sealedFor)
 
 /** No row if the endpoint has this URL. An existing secret is kept. */
-export const putEndpoint = guardedChange(settable, { url, sealedSecret, sealedFor }, recorded('run-endpoint.set'), () =>
+export const putEndpoint = guardedChange(settable, { ...written, sealedFor }, recorded('run-endpoint.set'), () =>
   query
     .insert(runEndpoints)
     .select(
       settable.rows(
         insertRow(runEndpoints, {
           organizationId: apiKeys.organizationId,
-          url,
-          sealedSecret,
+          ...written,
           createdAt: now,
           updatedAt: now,
         }),
@@ -76,7 +76,7 @@ export const putEndpoint = guardedChange(settable, { url, sealedSecret, sealedFo
 )
 
 /** Directly after `putEndpoint`: the endpoint, if it had the URL already. */
-export const selectUnchanged = guarded(settable, { url, sealedSecret, sealedFor }, () =>
+export const selectUnchanged = guarded(settable, { ...written, sealedFor }, () =>
   settable
     .rows(stored, and(isSealed, sql`changes() = 0`))
     .innerJoin(runEndpoints, and(ownRunEndpoint.on, eq(runEndpoints.url, url))),
