@@ -2,11 +2,12 @@
 
 -- RESTORATIONS.project.insert
 insert into
-  "projects" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
+  "projects" ("organizationId", "id", "name", "description", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "deletions"."organizationId" as "organizationId",
   "deletions"."row" ->> '$.id' as "id",
   "deletions"."row" ->> '$.name' as "name",
+  "deletions"."row" ->> '$.description' as "description",
   "deletions"."row" ->> '$.archivedAt' as "archivedAt",
   "deletions"."row" ->> '$.createdAt' as "createdAt",
   "deletions"."row" ->> '$.updatedAt' as "updatedAt",
@@ -370,11 +371,12 @@ where
 
 -- RESTORATIONS.agent.insert
 insert into
-  "agents" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
+  "agents" ("organizationId", "id", "name", "description", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "deletions"."organizationId" as "organizationId",
   "deletions"."row" ->> '$.id' as "id",
   "deletions"."row" ->> '$.name' as "name",
+  "deletions"."row" ->> '$.description' as "description",
   "deletions"."row" ->> '$.archivedAt' as "archivedAt",
   "deletions"."row" ->> '$.createdAt' as "createdAt",
   "deletions"."row" ->> '$.updatedAt' as "updatedAt",

@@ -1892,41 +1892,41 @@ update "eventEndpoints"
 set
   "sealedUrl" = case
     when json_type(:changes, '$.sealedUrl') is null then "eventEndpoints"."sealedUrl"
-    else :changes ->> 'sealedUrl'
+    else :changes ->> '$.sealedUrl'
   end,
   "url" = case
     when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
-    else :changes ->> 'url'
+    else :changes ->> '$.url'
   end,
   "types" = case
     when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
-    else :changes ->> 'types'
+    else :changes ->> '$.types'
   end,
   "projectId" = case
     when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
-    else :changes ->> 'projectId'
+    else :changes ->> '$.projectId'
   end,
   "note" = case
     when json_type(:changes, '$.note') is null then "eventEndpoints"."note"
-    else :changes ->> 'note'
+    else :changes ->> '$.note'
   end,
   "batch" = case
     when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
-    else :changes ->> 'batch'
+    else :changes ->> '$.batch'
   end,
   "messageId" = case
     when not (
       "eventEndpoints"."types" is not case
         when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
-        else :changes ->> 'types'
+        else :changes ->> '$.types'
       end
       or "eventEndpoints"."projectId" is not case
         when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
-        else :changes ->> 'projectId'
+        else :changes ->> '$.projectId'
       end
       or "eventEndpoints"."batch" is not case
         when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
-        else :changes ->> 'batch'
+        else :changes ->> '$.batch'
       end
     ) then "eventEndpoints"."messageId"
   end,
@@ -1934,15 +1934,15 @@ set
     when not (
       "eventEndpoints"."types" is not case
         when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
-        else :changes ->> 'types'
+        else :changes ->> '$.types'
       end
       or "eventEndpoints"."projectId" is not case
         when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
-        else :changes ->> 'projectId'
+        else :changes ->> '$.projectId'
       end
       or "eventEndpoints"."batch" is not case
         when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
-        else :changes ->> 'batch'
+        else :changes ->> '$.batch'
       end
     ) then "eventEndpoints"."messageEnd"
   end,
@@ -1968,27 +1968,27 @@ set
     when (
       "eventEndpoints"."sealedUrl" is not case
         when json_type(:changes, '$.sealedUrl') is null then "eventEndpoints"."sealedUrl"
-        else :changes ->> 'sealedUrl'
+        else :changes ->> '$.sealedUrl'
       end
       or "eventEndpoints"."url" is not case
         when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
-        else :changes ->> 'url'
+        else :changes ->> '$.url'
       end
       or "eventEndpoints"."types" is not case
         when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
-        else :changes ->> 'types'
+        else :changes ->> '$.types'
       end
       or "eventEndpoints"."projectId" is not case
         when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
-        else :changes ->> 'projectId'
+        else :changes ->> '$.projectId'
       end
       or "eventEndpoints"."batch" is not case
         when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
-        else :changes ->> 'batch'
+        else :changes ->> '$.batch'
       end
       or "eventEndpoints"."note" is not case
         when json_type(:changes, '$.note') is null then "eventEndpoints"."note"
-        else :changes ->> 'note'
+        else :changes ->> '$.note'
       end
       or "eventEndpoints"."disabledAt" is not case
         when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledAt", :now)
@@ -2110,7 +2110,7 @@ select
   null as "parentId",
   case
     when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
-    else :changes ->> 'url'
+    else :changes ->> '$.url'
   end as "resourceName",
   null as "projectId",
   "apiKeys"."id" as "apiKeyId",
@@ -2177,27 +2177,27 @@ where
       (
         "eventEndpoints"."sealedUrl" is not case
           when json_type(:changes, '$.sealedUrl') is null then "eventEndpoints"."sealedUrl"
-          else :changes ->> 'sealedUrl'
+          else :changes ->> '$.sealedUrl'
         end
         or "eventEndpoints"."url" is not case
           when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
-          else :changes ->> 'url'
+          else :changes ->> '$.url'
         end
         or "eventEndpoints"."types" is not case
           when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
-          else :changes ->> 'types'
+          else :changes ->> '$.types'
         end
         or "eventEndpoints"."projectId" is not case
           when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
-          else :changes ->> 'projectId'
+          else :changes ->> '$.projectId'
         end
         or "eventEndpoints"."batch" is not case
           when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
-          else :changes ->> 'batch'
+          else :changes ->> '$.batch'
         end
         or "eventEndpoints"."note" is not case
           when json_type(:changes, '$.note') is null then "eventEndpoints"."note"
-          else :changes ->> 'note'
+          else :changes ->> '$.note'
         end
         or "eventEndpoints"."disabledAt" is not case
           when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledAt", :now)

@@ -50,23 +50,24 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
-  "agents" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
+  "agents" ("organizationId", "id", "name", "description", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :agentId as "id",
+  :id as "id",
   :name as "name",
+  :description as "description",
   null as "archivedAt",
   :now as "createdAt",
   :now as "updatedAt",
@@ -75,12 +76,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -133,17 +134,25 @@ where
 on conflict ("agents"."organizationId", "agents"."id") do update
 set
   "name" = excluded."name",
+  "description" = excluded."description",
   "updatedAt" = case
-    when ("agents"."name" is not excluded."name") then :now
+    when (
+      "agents"."name" is not excluded."name"
+      or "agents"."description" is not excluded."description"
+    ) then :now
     else "agents"."updatedAt"
   end,
   "revision" = case
-    when ("agents"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    when (
+      "agents"."name" is not excluded."name"
+      or "agents"."description" is not excluded."description"
+    ) then lower(hex(randomblob(8)))
     else "agents"."revision"
   end
 returning
   "id",
   "name",
+  "description",
   "archivedAt",
   "createdAt",
   "updatedAt",
@@ -186,7 +195,7 @@ select
     when "agents"."id" is null then 'agent.created'
     else 'agent.updated'
   end as "type",
-  :agentId as "resourceId",
+  :id as "resourceId",
   null as "parentId",
   :name as "resourceName",
   null as "projectId",
@@ -198,12 +207,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -255,7 +264,10 @@ where
       )
     )
     and (
-      ("agents"."name" is not :name)
+      (
+        "agents"."name" is not :name
+        or "agents"."description" is not :description
+      )
       and (
         not :event.isRepeatable
         or not exists (
@@ -308,12 +320,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -322,6 +334,7 @@ where
 select
   "agents"."id",
   "agents"."name",
+  "agents"."description",
   "agents"."archivedAt",
   "agents"."createdAt",
   "agents"."updatedAt",
@@ -330,12 +343,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -373,6 +386,7 @@ where
 select
   "id" as "id",
   "name" as "name",
+  "description" as "description",
   "archivedAt" as "archivedAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
@@ -382,6 +396,7 @@ from
     select
       "agents"."id" as "id",
       "agents"."name" as "name",
+      "agents"."description" as "description",
       "agents"."archivedAt" as "archivedAt",
       "agents"."createdAt" as "createdAt",
       "agents"."updatedAt" as "updatedAt",
@@ -433,6 +448,7 @@ from
       (
         select
           "agents"."id",
+          null,
           null,
           null,
           "agents"."createdAt",
@@ -516,12 +532,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -560,6 +576,8 @@ select
       "agents"."id",
       'name',
       "agents"."name",
+      'description',
+      "agents"."description",
       'archivedAt',
       "agents"."archivedAt",
       'createdAt',
@@ -574,12 +592,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -633,12 +651,12 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = + :agentId
+          and "agents"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'agent'
-          and "deletions"."resourceId" = + :agentId
+          and "deletions"."resourceId" = + :id
         )
       where
         (
@@ -681,7 +699,7 @@ where
           )
         )
     )
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
 returning
   "id";
@@ -732,12 +750,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -797,7 +815,7 @@ where
     )
   );
 
--- statements.archivable.check
+-- statements.changeable.check
 select
   case
     when "apiKeys"."movedTo" is not null then 'moved'
@@ -838,25 +856,43 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
--- statements.archive
+-- statements.change
 update "agents"
 set
+  "name" = case
+    when json_type(:changes, '$.name') is null then "agents"."name"
+    else :changes ->> '$.name'
+  end,
+  "description" = case
+    when json_type(:changes, '$.description') is null then "agents"."description"
+    else :changes ->> '$.description'
+  end,
   "archivedAt" = case
+    when :archived is null then "agents"."archivedAt"
     when :archived then coalesce("agents"."archivedAt", :now)
   end,
   "updatedAt" = case
     when (
-      "agents"."archivedAt" is not case
+      "agents"."name" is not case
+        when json_type(:changes, '$.name') is null then "agents"."name"
+        else :changes ->> '$.name'
+      end
+      or "agents"."description" is not case
+        when json_type(:changes, '$.description') is null then "agents"."description"
+        else :changes ->> '$.description'
+      end
+      or "agents"."archivedAt" is not case
+        when :archived is null then "agents"."archivedAt"
         when :archived then coalesce("agents"."archivedAt", :now)
       end
     ) then :now
@@ -864,7 +900,16 @@ set
   end,
   "revision" = case
     when (
-      "agents"."archivedAt" is not case
+      "agents"."name" is not case
+        when json_type(:changes, '$.name') is null then "agents"."name"
+        else :changes ->> '$.name'
+      end
+      or "agents"."description" is not case
+        when json_type(:changes, '$.description') is null then "agents"."description"
+        else :changes ->> '$.description'
+      end
+      or "agents"."archivedAt" is not case
+        when :archived is null then "agents"."archivedAt"
         when :archived then coalesce("agents"."archivedAt", :now)
       end
     ) then lower(hex(randomblob(8)))
@@ -879,12 +924,12 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = + :agentId
+          and "agents"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'agent'
-          and "deletions"."resourceId" = + :agentId
+          and "deletions"."resourceId" = + :id
         )
       where
         (
@@ -927,17 +972,18 @@ where
           )
         )
     )
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
 returning
   "id",
   "name",
+  "description",
   "archivedAt",
   "createdAt",
   "updatedAt",
   "revision";
 
--- statements.archive.recording
+-- statements.change.recording
 insert into
   "auditEvents" (
     "organizationId",
@@ -971,12 +1017,18 @@ select
   ) + 0 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
-    when :archived then 'agent.archived'
-    else 'agent.unarchived'
+    when :archived
+    and "agents"."archivedAt" is null then 'agent.archived'
+    when not :archived
+    and "agents"."archivedAt" is not null then 'agent.unarchived'
+    else 'agent.updated'
   end as "type",
   "agents"."id" as "resourceId",
   null as "parentId",
-  "agents"."name" as "resourceName",
+  case
+    when json_type(:changes, '$.name') is null then "agents"."name"
+    else :changes ->> '$.name'
+  end as "resourceName",
   null as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
@@ -986,12 +1038,12 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = + :agentId
+    and "agents"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'agent'
-    and "deletions"."resourceId" = + :agentId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1036,7 +1088,16 @@ where
     )
     and (
       (
-        "agents"."archivedAt" is not case
+        "agents"."name" is not case
+          when json_type(:changes, '$.name') is null then "agents"."name"
+          else :changes ->> '$.name'
+        end
+        or "agents"."description" is not case
+          when json_type(:changes, '$.description') is null then "agents"."description"
+          else :changes ->> '$.description'
+        end
+        or "agents"."archivedAt" is not case
+          when :archived is null then "agents"."archivedAt"
           when :archived then coalesce("agents"."archivedAt", :now)
         end
       )
@@ -1081,7 +1142,7 @@ select
   ) as "isLastUsedStale",
   (
     "apiKeys"."projectIds" is null
-    or :projectId in (
+    or :id in (
       select
         value
       from
@@ -1118,23 +1179,24 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
 -- statements.put
 insert into
-  "projects" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
+  "projects" ("organizationId", "id", "name", "description", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :projectId as "id",
+  :id as "id",
   :name as "name",
+  :description as "description",
   null as "archivedAt",
   :now as "createdAt",
   :now as "updatedAt",
@@ -1143,12 +1205,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1168,7 +1230,7 @@ where
     and (
       (
         "apiKeys"."projectIds" is null
-        or :projectId in (
+        or :id in (
           select
             value
           from
@@ -1211,17 +1273,25 @@ where
 on conflict ("projects"."organizationId", "projects"."id") do update
 set
   "name" = excluded."name",
+  "description" = excluded."description",
   "updatedAt" = case
-    when ("projects"."name" is not excluded."name") then :now
+    when (
+      "projects"."name" is not excluded."name"
+      or "projects"."description" is not excluded."description"
+    ) then :now
     else "projects"."updatedAt"
   end,
   "revision" = case
-    when ("projects"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    when (
+      "projects"."name" is not excluded."name"
+      or "projects"."description" is not excluded."description"
+    ) then lower(hex(randomblob(8)))
     else "projects"."revision"
   end
 returning
   "id",
   "name",
+  "description",
   "archivedAt",
   "createdAt",
   "updatedAt",
@@ -1264,10 +1334,10 @@ select
     when "projects"."id" is null then 'project.created'
     else 'project.updated'
   end as "type",
-  :projectId as "resourceId",
+  :id as "resourceId",
   null as "parentId",
   :name as "resourceName",
-  :projectId as "projectId",
+  :id as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
@@ -1276,12 +1346,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1302,7 +1372,7 @@ where
       and (
         (
           "apiKeys"."projectIds" is null
-          or :projectId in (
+          or :id in (
             select
               value
             from
@@ -1343,7 +1413,10 @@ where
       )
     )
     and (
-      ("projects"."name" is not :name)
+      (
+        "projects"."name" is not :name
+        or "projects"."description" is not :description
+      )
       and (
         not :event.isRepeatable
         or not exists (
@@ -1387,7 +1460,7 @@ select
   ) as "exists",
   (
     "apiKeys"."projectIds" is null
-    or :projectId in (
+    or :id in (
       select
         value
       from
@@ -1405,12 +1478,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -1419,6 +1492,7 @@ where
 select
   "projects"."id",
   "projects"."name",
+  "projects"."description",
   "projects"."archivedAt",
   "projects"."createdAt",
   "projects"."updatedAt",
@@ -1427,12 +1501,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1458,7 +1532,7 @@ where
     and (
       (
         "apiKeys"."projectIds" is null
-        or :projectId in (
+        or :id in (
           select
             value
           from
@@ -1481,6 +1555,7 @@ where
 select
   "id" as "id",
   "name" as "name",
+  "description" as "description",
   "archivedAt" as "archivedAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
@@ -1490,6 +1565,7 @@ from
     select
       "projects"."id" as "id",
       "projects"."name" as "name",
+      "projects"."description" as "description",
       "projects"."archivedAt" as "archivedAt",
       "projects"."createdAt" as "createdAt",
       "projects"."updatedAt" as "updatedAt",
@@ -1544,6 +1620,7 @@ from
       (
         select
           "projects"."id",
+          null,
           null,
           null,
           "projects"."createdAt",
@@ -1614,7 +1691,7 @@ select
   ) as "exists",
   (
     "apiKeys"."projectIds" is null
-    or :projectId in (
+    or :id in (
       select
         value
       from
@@ -1638,12 +1715,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -1682,6 +1759,8 @@ select
       "projects"."id",
       'name',
       "projects"."name",
+      'description',
+      "projects"."description",
       'archivedAt',
       "projects"."archivedAt",
       'createdAt',
@@ -1696,12 +1775,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1727,7 +1806,7 @@ where
     and (
       (
         "apiKeys"."projectIds" is null
-        or :projectId in (
+        or :id in (
           select
             value
           from
@@ -1765,12 +1844,12 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = + :projectId
+          and "projects"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'project'
-          and "deletions"."resourceId" = + :projectId
+          and "deletions"."resourceId" = + :id
         )
       where
         (
@@ -1796,7 +1875,7 @@ where
           and (
             (
               "apiKeys"."projectIds" is null
-              or :projectId in (
+              or :id in (
                 select
                   value
                 from
@@ -1823,7 +1902,7 @@ where
           )
         )
     )
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
 returning
   "id";
@@ -1874,12 +1953,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -1906,7 +1985,7 @@ where
       and (
         (
           "apiKeys"."projectIds" is null
-          or :projectId in (
+          or :id in (
             select
               value
             from
@@ -1953,6 +2032,7 @@ where
 select
   "projects"."id",
   "projects"."name",
+  "projects"."description",
   "projects"."archivedAt",
   "projects"."createdAt",
   "projects"."updatedAt",
@@ -1994,7 +2074,7 @@ order by
 limit
   + :rowLimit;
 
--- statements.archivable.check
+-- statements.changeable.check
 select
   case
     when "apiKeys"."movedTo" is not null then 'moved'
@@ -2019,7 +2099,7 @@ select
   ) as "exists",
   (
     "apiKeys"."projectIds" is null
-    or :projectId in (
+    or :id in (
       select
         value
       from
@@ -2043,25 +2123,43 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
 
--- statements.archive
+-- statements.change
 update "projects"
 set
+  "name" = case
+    when json_type(:changes, '$.name') is null then "projects"."name"
+    else :changes ->> '$.name'
+  end,
+  "description" = case
+    when json_type(:changes, '$.description') is null then "projects"."description"
+    else :changes ->> '$.description'
+  end,
   "archivedAt" = case
+    when :archived is null then "projects"."archivedAt"
     when :archived then coalesce("projects"."archivedAt", :now)
   end,
   "updatedAt" = case
     when (
-      "projects"."archivedAt" is not case
+      "projects"."name" is not case
+        when json_type(:changes, '$.name') is null then "projects"."name"
+        else :changes ->> '$.name'
+      end
+      or "projects"."description" is not case
+        when json_type(:changes, '$.description') is null then "projects"."description"
+        else :changes ->> '$.description'
+      end
+      or "projects"."archivedAt" is not case
+        when :archived is null then "projects"."archivedAt"
         when :archived then coalesce("projects"."archivedAt", :now)
       end
     ) then :now
@@ -2069,7 +2167,16 @@ set
   end,
   "revision" = case
     when (
-      "projects"."archivedAt" is not case
+      "projects"."name" is not case
+        when json_type(:changes, '$.name') is null then "projects"."name"
+        else :changes ->> '$.name'
+      end
+      or "projects"."description" is not case
+        when json_type(:changes, '$.description') is null then "projects"."description"
+        else :changes ->> '$.description'
+      end
+      or "projects"."archivedAt" is not case
+        when :archived is null then "projects"."archivedAt"
         when :archived then coalesce("projects"."archivedAt", :now)
       end
     ) then lower(hex(randomblob(8)))
@@ -2084,12 +2191,12 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = + :projectId
+          and "projects"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'project'
-          and "deletions"."resourceId" = + :projectId
+          and "deletions"."resourceId" = + :id
         )
       where
         (
@@ -2115,7 +2222,7 @@ where
           and (
             (
               "apiKeys"."projectIds" is null
-              or :projectId in (
+              or :id in (
                 select
                   value
                 from
@@ -2142,17 +2249,18 @@ where
           )
         )
     )
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
 returning
   "id",
   "name",
+  "description",
   "archivedAt",
   "createdAt",
   "updatedAt",
   "revision";
 
--- statements.archive.recording
+-- statements.change.recording
 insert into
   "auditEvents" (
     "organizationId",
@@ -2186,12 +2294,18 @@ select
   ) + 0 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
-    when :archived then 'project.archived'
-    else 'project.unarchived'
+    when :archived
+    and "projects"."archivedAt" is null then 'project.archived'
+    when not :archived
+    and "projects"."archivedAt" is not null then 'project.unarchived'
+    else 'project.updated'
   end as "type",
   "projects"."id" as "resourceId",
   null as "parentId",
-  "projects"."name" as "resourceName",
+  case
+    when json_type(:changes, '$.name') is null then "projects"."name"
+    else :changes ->> '$.name'
+  end as "resourceName",
   "projects"."id" as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
@@ -2201,12 +2315,12 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = + :projectId
+    and "projects"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'project'
-    and "deletions"."resourceId" = + :projectId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -2233,7 +2347,7 @@ where
       and (
         (
           "apiKeys"."projectIds" is null
-          or :projectId in (
+          or :id in (
             select
               value
             from
@@ -2261,7 +2375,16 @@ where
     )
     and (
       (
-        "projects"."archivedAt" is not case
+        "projects"."name" is not case
+          when json_type(:changes, '$.name') is null then "projects"."name"
+          else :changes ->> '$.name'
+        end
+        or "projects"."description" is not case
+          when json_type(:changes, '$.description') is null then "projects"."description"
+          else :changes ->> '$.description'
+        end
+        or "projects"."archivedAt" is not case
+          when :archived is null then "projects"."archivedAt"
           when :archived then coalesce("projects"."archivedAt", :now)
         end
       )
@@ -2371,12 +2494,12 @@ from
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -2386,7 +2509,7 @@ insert into
   "pullRequests" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :pullRequestId as "id",
+  :id as "id",
   :name as "name",
   "projects"."id" as "projectId",
   :now as "createdAt",
@@ -2400,12 +2523,12 @@ from
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -2549,7 +2672,7 @@ select
     when "pullRequests"."id" is null then 'pull-request.created'
     else 'pull-request.updated'
   end as "type",
-  :pullRequestId as "resourceId",
+  :id as "resourceId",
   null as "parentId",
   :name as "resourceName",
   "projects"."id" as "projectId",
@@ -2565,12 +2688,12 @@ from
   )
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -2731,12 +2854,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -2753,12 +2876,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -3552,12 +3675,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3614,12 +3737,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3697,12 +3820,12 @@ where
         "apiKeys"
         left join "pullRequests" on (
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = + :pullRequestId
+          and "pullRequests"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'pull_request'
-          and "deletions"."resourceId" = + :pullRequestId
+          and "deletions"."resourceId" = + :id
         )
         left join "projects" on (
           "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3769,7 +3892,7 @@ where
           )
         )
     )
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
 returning
   "id";
@@ -3820,12 +3943,12 @@ from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = + :pullRequestId
+    and "pullRequests"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'pull_request'
-    and "deletions"."resourceId" = + :pullRequestId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "pullRequests"."organizationId"
@@ -3997,12 +4120,12 @@ from
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -4012,7 +4135,7 @@ insert into
   "sessions" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :sessionId as "id",
+  :id as "id",
   :name as "name",
   "projects"."id" as "projectId",
   :now as "createdAt",
@@ -4026,12 +4149,12 @@ from
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -4175,7 +4298,7 @@ select
     when "sessions"."id" is null then 'session.created'
     else 'session.updated'
   end as "type",
-  :sessionId as "resourceId",
+  :id as "resourceId",
   null as "parentId",
   :name as "resourceName",
   "projects"."id" as "projectId",
@@ -4191,12 +4314,12 @@ from
   )
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -4357,12 +4480,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -4379,12 +4502,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -5178,12 +5301,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -5240,12 +5363,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -5323,12 +5446,12 @@ where
         "apiKeys"
         left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = + :sessionId
+          and "sessions"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'session'
-          and "deletions"."resourceId" = + :sessionId
+          and "deletions"."resourceId" = + :id
         )
         left join "projects" on (
           "projects"."organizationId" = "sessions"."organizationId"
@@ -5395,7 +5518,7 @@ where
           )
         )
     )
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
 returning
   "id";
@@ -5446,12 +5569,12 @@ from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = + :sessionId
+    and "sessions"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'session'
-    and "deletions"."resourceId" = + :sessionId
+    and "deletions"."resourceId" = + :id
   )
   left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
@@ -5587,12 +5710,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -5602,7 +5725,7 @@ insert into
   "users" ("organizationId", "id", "name", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :userId as "id",
+  :id as "id",
   :name as "name",
   :now as "createdAt",
   :now as "updatedAt",
@@ -5611,12 +5734,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -5721,7 +5844,7 @@ select
     when "users"."id" is null then 'user.created'
     else 'user.updated'
   end as "type",
-  :userId as "resourceId",
+  :id as "resourceId",
   null as "parentId",
   :name as "resourceName",
   null as "projectId",
@@ -5733,12 +5856,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -5843,12 +5966,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -5864,12 +5987,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -6039,7 +6162,7 @@ select
       (
         (
           "userKey"."organizationId" = "apiKeys"."organizationId"
-          and "userKey"."userId" = + :userId
+          and "userKey"."userId" = + :id
           and "userKey"."revokedAt" is null
         )
         and (
@@ -6098,12 +6221,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   "apiKeys"."hash" = + :caller.keyHash;
@@ -6154,12 +6277,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -6193,7 +6316,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = + :userId
+              and "userKey"."userId" = + :id
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6266,12 +6389,12 @@ where
         "apiKeys"
         left join "users" on (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = + :userId
+          and "users"."id" = + :id
         )
         left join "deletions" on (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = + 'user'
-          and "deletions"."resourceId" = + :userId
+          and "deletions"."resourceId" = + :id
         )
       where
         (
@@ -6305,7 +6428,7 @@ where
                 (
                   (
                     "userKey"."organizationId" = "apiKeys"."organizationId"
-                    and "userKey"."userId" = + :userId
+                    and "userKey"."userId" = + :id
                     and "userKey"."revokedAt" is null
                   )
                   and (
@@ -6367,7 +6490,7 @@ where
           )
         )
     )
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
 returning
   "id";
@@ -6418,12 +6541,12 @@ from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = + :userId
+    and "users"."id" = + :id
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = + 'user'
-    and "deletions"."resourceId" = + :userId
+    and "deletions"."resourceId" = + :id
   )
 where
   (
@@ -6458,7 +6581,7 @@ where
             (
               (
                 "userKey"."organizationId" = "apiKeys"."organizationId"
-                and "userKey"."userId" = + :userId
+                and "userKey"."userId" = + :id
                 and "userKey"."revokedAt" is null
               )
               and (
@@ -6582,7 +6705,7 @@ from
   "apiKeys"
   inner join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
-    and "invitations"."userId" = + :userId
+    and "invitations"."userId" = + :id
     and "invitations"."acceptedAt" is null
   )
 where
@@ -6611,7 +6734,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = + :userId
+              and "userKey"."userId" = + :id
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6662,7 +6785,7 @@ where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
             and "deletions"."resourceType" = + 'user'
-            and "deletions"."resourceId" = + :userId
+            and "deletions"."resourceId" = + :id
             and "deletions"."deletedAt" = + :now
           )
       )
@@ -6718,7 +6841,7 @@ where
               (
                 (
                   "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = + :userId
+                  and "userKey"."userId" = + :id
                   and "userKey"."revokedAt" is null
                 )
                 and (
@@ -6769,13 +6892,13 @@ where
               (
                 "deletions"."organizationId" = "apiKeys"."organizationId"
                 and "deletions"."resourceType" = + 'user'
-                and "deletions"."resourceId" = + :userId
+                and "deletions"."resourceId" = + :id
                 and "deletions"."deletedAt" = + :now
               )
           )
         )
     )
-    and "invitations"."userId" = + :userId
+    and "invitations"."userId" = + :id
   );
 
 -- statements.deletion.recordIdentities
@@ -6824,7 +6947,7 @@ from
   "apiKeys"
   inner join "identities" indexed by "identitiesByUser" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
-    and "identities"."userId" = + :userId
+    and "identities"."userId" = + :id
     and "identities"."blockedAt" is null
   )
 where
@@ -6853,7 +6976,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = + :userId
+              and "userKey"."userId" = + :id
               and "userKey"."revokedAt" is null
             )
             and (
@@ -6904,7 +7027,7 @@ where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
             and "deletions"."resourceType" = + 'user'
-            and "deletions"."resourceId" = + :userId
+            and "deletions"."resourceId" = + :id
             and "deletions"."deletedAt" = + :now
           )
       )
@@ -6967,7 +7090,7 @@ where
                   (
                     (
                       "userKey"."organizationId" = "apiKeys"."organizationId"
-                      and "userKey"."userId" = + :userId
+                      and "userKey"."userId" = + :id
                       and "userKey"."revokedAt" is null
                     )
                     and (
@@ -7018,13 +7141,13 @@ where
                   (
                     "deletions"."organizationId" = "apiKeys"."organizationId"
                     and "deletions"."resourceType" = + 'user'
-                    and "deletions"."resourceId" = + :userId
+                    and "deletions"."resourceId" = + :id
                     and "deletions"."deletedAt" = + :now
                   )
               )
             )
         )
-        and "identities"."userId" = + :userId
+        and "identities"."userId" = + :id
         and "identities"."blockedAt" is null
       )
   );
@@ -7079,7 +7202,7 @@ from
   "apiKeys"
   inner join "apiKeys" "userKey" on (
     "userKey"."organizationId" = "apiKeys"."organizationId"
-    and "userKey"."userId" = + :userId
+    and "userKey"."userId" = + :id
     and "userKey"."revokedAt" is null
   )
 where
@@ -7108,7 +7231,7 @@ where
           (
             (
               "userKey"."organizationId" = "apiKeys"."organizationId"
-              and "userKey"."userId" = + :userId
+              and "userKey"."userId" = + :id
               and "userKey"."revokedAt" is null
             )
             and (
@@ -7159,7 +7282,7 @@ where
           (
             "deletions"."organizationId" = "apiKeys"."organizationId"
             and "deletions"."resourceType" = + 'user'
-            and "deletions"."resourceId" = + :userId
+            and "deletions"."resourceId" = + :id
             and "deletions"."deletedAt" = + :now
           )
       )
@@ -7217,7 +7340,7 @@ where
               (
                 (
                   "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = + :userId
+                  and "userKey"."userId" = + :id
                   and "userKey"."revokedAt" is null
                 )
                 and (
@@ -7268,12 +7391,12 @@ where
               (
                 "deletions"."organizationId" = "apiKeys"."organizationId"
                 and "deletions"."resourceType" = + 'user'
-                and "deletions"."resourceId" = + :userId
+                and "deletions"."resourceId" = + :id
                 and "deletions"."deletedAt" = + :now
               )
           )
         )
     )
-    and "apiKeys"."userId" = + :userId
+    and "apiKeys"."userId" = + :id
     and "apiKeys"."revokedAt" is null
   );

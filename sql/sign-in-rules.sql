@@ -507,7 +507,7 @@ where
                 :roleScopes -> (
                   case
                     when json_type(:changes, '$.role') is null then "signInRules"."role"
-                    else :changes ->> 'role'
+                    else :changes ->> '$.role'
                   end
                 )
               )
@@ -549,23 +549,23 @@ where
       (
         "signInRules"."issuer" is not case
           when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
-          else :changes ->> 'issuer'
+          else :changes ->> '$.issuer'
         end
         or "signInRules"."claim" is not case
           when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-          else :changes ->> 'claim'
+          else :changes ->> '$.claim'
         end
         or "signInRules"."value" is not case
           when json_type(:changes, '$.value') is null then "signInRules"."value"
-          else :changes ->> 'value'
+          else :changes ->> '$.value'
         end
         or "signInRules"."role" is not case
           when json_type(:changes, '$.role') is null then "signInRules"."role"
-          else :changes ->> 'role'
+          else :changes ->> '$.role'
         end
         or "signInRules"."projectIds" is not case
           when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
-          else :changes ->> 'projectIds'
+          else :changes ->> '$.projectIds'
         end
         or "signInRules"."createdByKeyId" is not "apiKeys"."id"
       )
@@ -1119,7 +1119,7 @@ select
           :roleScopes -> (
             case
               when json_type(:changes, '$.role') is null then "signInRules"."role"
-              else :changes ->> 'role'
+              else :changes ->> '$.role'
             end
           )
         )
@@ -1155,23 +1155,23 @@ select
     when not (
       "signInRules"."issuer" is not case
         when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
-        else :changes ->> 'issuer'
+        else :changes ->> '$.issuer'
       end
       or "signInRules"."claim" is not case
         when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-        else :changes ->> 'claim'
+        else :changes ->> '$.claim'
       end
       or "signInRules"."value" is not case
         when json_type(:changes, '$.value') is null then "signInRules"."value"
-        else :changes ->> 'value'
+        else :changes ->> '$.value'
       end
       or "signInRules"."role" is not case
         when json_type(:changes, '$.role') is null then "signInRules"."role"
-        else :changes ->> 'role'
+        else :changes ->> '$.role'
       end
       or "signInRules"."projectIds" is not case
         when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
-        else :changes ->> 'projectIds'
+        else :changes ->> '$.projectIds'
       end
       or "signInRules"."createdByKeyId" is not "apiKeys"."id"
     ) then json_object(
@@ -1211,23 +1211,23 @@ update "signInRules"
 set
   "issuer" = case
     when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
-    else :changes ->> 'issuer'
+    else :changes ->> '$.issuer'
   end,
   "claim" = case
     when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-    else :changes ->> 'claim'
+    else :changes ->> '$.claim'
   end,
   "value" = case
     when json_type(:changes, '$.value') is null then "signInRules"."value"
-    else :changes ->> 'value'
+    else :changes ->> '$.value'
   end,
   "role" = case
     when json_type(:changes, '$.role') is null then "signInRules"."role"
-    else :changes ->> 'role'
+    else :changes ->> '$.role'
   end,
   "projectIds" = case
     when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
-    else :changes ->> 'projectIds'
+    else :changes ->> '$.projectIds'
   end,
   "createdByKeyId" = (
     select
@@ -1267,7 +1267,7 @@ set
                   :roleScopes -> (
                     case
                       when json_type(:changes, '$.role') is null then "signInRules"."role"
-                      else :changes ->> 'role'
+                      else :changes ->> '$.role'
                     end
                   )
                 )
@@ -1349,7 +1349,7 @@ where
                       :roleScopes -> (
                         case
                           when json_type(:changes, '$.role') is null then "signInRules"."role"
-                          else :changes ->> 'role'
+                          else :changes ->> '$.role'
                         end
                       )
                     )
@@ -1390,23 +1390,23 @@ where
           and (
             "signInRules"."issuer" is not case
               when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
-              else :changes ->> 'issuer'
+              else :changes ->> '$.issuer'
             end
             or "signInRules"."claim" is not case
               when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-              else :changes ->> 'claim'
+              else :changes ->> '$.claim'
             end
             or "signInRules"."value" is not case
               when json_type(:changes, '$.value') is null then "signInRules"."value"
-              else :changes ->> 'value'
+              else :changes ->> '$.value'
             end
             or "signInRules"."role" is not case
               when json_type(:changes, '$.role') is null then "signInRules"."role"
-              else :changes ->> 'role'
+              else :changes ->> '$.role'
             end
             or "signInRules"."projectIds" is not case
               when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
-              else :changes ->> 'projectIds'
+              else :changes ->> '$.projectIds'
             end
             or "signInRules"."createdByKeyId" is not "apiKeys"."id"
           )
@@ -1464,10 +1464,10 @@ select
   null as "parentId",
   case
     when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-    else :changes ->> 'claim'
+    else :changes ->> '$.claim'
   end || '=' || case
     when json_type(:changes, '$.value') is null then "signInRules"."value"
-    else :changes ->> 'value'
+    else :changes ->> '$.value'
   end as "resourceName",
   null as "projectId",
   "apiKeys"."id" as "apiKeyId",
@@ -1510,7 +1510,7 @@ where
                 :roleScopes -> (
                   case
                     when json_type(:changes, '$.role') is null then "signInRules"."role"
-                    else :changes ->> 'role'
+                    else :changes ->> '$.role'
                   end
                 )
               )
@@ -1552,23 +1552,23 @@ where
       (
         "signInRules"."issuer" is not case
           when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
-          else :changes ->> 'issuer'
+          else :changes ->> '$.issuer'
         end
         or "signInRules"."claim" is not case
           when json_type(:changes, '$.claim') is null then "signInRules"."claim"
-          else :changes ->> 'claim'
+          else :changes ->> '$.claim'
         end
         or "signInRules"."value" is not case
           when json_type(:changes, '$.value') is null then "signInRules"."value"
-          else :changes ->> 'value'
+          else :changes ->> '$.value'
         end
         or "signInRules"."role" is not case
           when json_type(:changes, '$.role') is null then "signInRules"."role"
-          else :changes ->> 'role'
+          else :changes ->> '$.role'
         end
         or "signInRules"."projectIds" is not case
           when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
-          else :changes ->> 'projectIds'
+          else :changes ->> '$.projectIds'
         end
         or "signInRules"."createdByKeyId" is not "apiKeys"."id"
       )

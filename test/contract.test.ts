@@ -156,8 +156,8 @@ describe('the document', () => {
     expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
   })
 
-  it('has up to 361 KB, and up to 40 KB in gzip', async () => {
-    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(361_000)
+  it('has up to 363 KB, and up to 40 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(363_000)
     const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
     expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(40_000)
   })

@@ -1,6 +1,7 @@
 /** `workspace projects`, `agents`, `sessions`, `pull-requests` and `users`: the resources of your platform. */
 import { v7 as newUuid } from 'uuid'
 import type { Call, components, Workspace } from '../../client/src/index.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { type Columns, outcomeLine, print, printList } from './output.ts'
 import { KINDS, resolve, resolveOption } from './resolve.ts'
@@ -25,15 +26,14 @@ interface Facts<Resource extends Common> {
   readonly put: (
     workspace: Workspace,
     id: string,
-    body: { readonly name: string; readonly projectId: string },
+    body: { readonly name: string; readonly projectId: string; readonly description: string | null },
   ) => Call<Resource>
   readonly delete: (workspace: Workspace, id: string) => Promise<{ readonly id: string }>
   /** The project of a resource that belongs to one. */
   readonly projectOf?: (resource: Resource) => string
-  readonly archiving?: {
-    readonly update: (workspace: Workspace, id: string, body: { readonly archived: boolean }) => Promise<Resource>
-    readonly archivedAt: (resource: Resource) => string | null
-  }
+  /** Only of projects and agents. */
+  readonly update?: (workspace: Workspace, id: string, body: Schemas['ProjectUpdate']) => Promise<Resource>
+  readonly described?: (resource: Resource) => Pick<Schemas['Project'], 'description' | 'archivedAt'>
   readonly exampleId: string
   readonly exampleName: string
   /** What goes with it, as the rest of a sentence. */
@@ -41,7 +41,7 @@ interface Facts<Resource extends Common> {
 }
 
 function resourceGroup<Resource extends Common>(facts: Facts<Resource>) {
-  const { name, kind, projectOf, archiving, exampleId, exampleName, deletion } = facts
+  const { name, kind, projectOf, update, described, exampleId, exampleName, deletion } = facts
   const { noun } = kind
   const example = 'retrieve' in kind ? exampleId : `"${exampleName}"`
   const ofProject = projectOf ? ' --project website' : ''
@@ -64,25 +64,30 @@ function resourceGroup<Resource extends Common>(facts: Facts<Resource>) {
       NAME: ({ name }) => name,
       ...(projectOf && { PROJECT: projectOf }),
       CREATED: ({ createdAt }) => time(createdAt),
-      ...(archiving && { ARCHIVED: (resource: Resource) => time(archiving.archivedAt(resource)) }),
+      ...(described && { ARCHIVED: (resource: Resource) => time(described(resource).archivedAt) }),
     }
-    await printList(output, facts.list(workspace, options), columns, { UPDATED: ({ updatedAt }) => time(updatedAt) })
+    const wide: Columns<Resource> = {
+      UPDATED: ({ updatedAt }) => time(updatedAt),
+      ...(described && { DESCRIPTION: (resource: Resource) => described(resource).description ?? '' }),
+    }
+    await printList(output, facts.list(workspace, options), columns, wide)
   })
 
   const put = withJson(
-    describe('put', `Creates a ${noun}, or renames the one that has the ID.`.replace('a agent', 'an agent'), [
+    describe('put', `Creates a ${noun}, or replaces the one that has the ID.`.replace('a agent', 'an agent'), [
       `${name} put ${exampleId} --name "${exampleName}"${ofProject}`,
     ])
       .argument('[id]', 'the ID; default: a new UUID')
       .requiredOption('--name <name>', 'the display name'),
   )
   if (projectOf) put.requiredOption('--project <project>', 'the project that it belongs to')
+  if (described) put.option('--description <text>', 'what it is for; default: none')
   put.action(async (id = newUuid(), { name, ...output }) => {
     const workspace = connect()
-    const { project } = output as { project?: string }
+    const { project, description = null } = output as { project?: string; description?: string }
     const projectId = await resolveOption(workspace, KINDS.project, project)
     // Only what belongs to a project sends it, and requires the option.
-    const body = { name, projectId: projectId ?? '' }
+    const body = { name, projectId: projectId ?? '', description }
     const { data, response } = await facts.put(workspace, id, body).withResponse()
     const outcome = response.status === CREATED ? 'created' : 'updated'
     console.log(outcomeLine(output, outcome, data.id, `, ${data.name}`, data))
@@ -104,7 +109,27 @@ function resourceGroup<Resource extends Common>(facts: Facts<Resource>) {
     return ids
   }
 
-  const archive = (archived: boolean, { update }: NonNullable<typeof archiving>) =>
+  const change = (update: NonNullable<Facts<Resource>['update']>) =>
+    withJson(
+      describe('update', `Changes a ${noun}.`.replace('a agent', 'an agent'), [
+        `${name} update ${example} --description "Owned by the web team."`,
+      ])
+        .argument('<id>', argument[1])
+        .option('--name <name>', 'the display name')
+        .option('--description <text>', 'what it is for')
+        .option('--no-description', 'without a description'),
+    ).action(async (text, { name, description, ...output }) => {
+      const changes = {
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description: description === false ? null : description }),
+      }
+      if (Object.keys(changes).length === 0) throw new UsageError('Pass --name, --description or --no-description.')
+      const workspace = connect()
+      const changed = await update(workspace, await resolve(workspace, kind, text), changes)
+      console.log(outcomeLine(output, 'updated', changed.id, `, ${changed.name}`, changed))
+    })
+
+  const archive = (archived: boolean, update: NonNullable<Facts<Resource>['update']>) =>
     withJson(
       describe(
         archived ? 'archive' : 'unarchive',
@@ -118,12 +143,12 @@ function resourceGroup<Resource extends Common>(facts: Facts<Resource>) {
       }
     })
 
-  const verbs = archiving ? 'Lists, creates, renames, archives and deletes' : 'Lists, creates, renames and deletes'
+  const verbs = update ? 'Lists, creates, changes, archives and deletes' : 'Lists, creates, renames and deletes'
   return group(
     name,
     `${verbs} ${noun}s.`,
     [`${name} list`, `${name} put ${exampleId} --name "${exampleName}"${ofProject}`],
-    [list, put, ...(archiving ? [archive(true, archiving), archive(false, archiving)] : []), remove],
+    [list, put, ...(update ? [change(update), archive(true, update), archive(false, update)] : []), remove],
   )
 }
 
@@ -132,12 +157,10 @@ export const resources = [
     name: 'projects',
     kind: KINDS.project,
     list: ({ projects }, options) => projects.list(options),
-    put: ({ projects }, id, { name }) => projects.put(id, { name }),
+    put: ({ projects }, id, { name, description }) => projects.put(id, { name, description }),
     delete: ({ projects }, id) => projects.delete(id),
-    archiving: {
-      update: ({ projects }, id, body) => projects.update(id, body),
-      archivedAt: ({ archivedAt }) => archivedAt,
-    },
+    update: ({ projects }, id, body) => projects.update(id, body),
+    described: (project) => project,
     exampleId: 'website',
     exampleName: 'Website',
     deletion: ' with all that is in them',
@@ -146,12 +169,10 @@ export const resources = [
     name: 'agents',
     kind: KINDS.agent,
     list: ({ agents }, options) => agents.list(options),
-    put: ({ agents }, id, { name }) => agents.put(id, { name }),
+    put: ({ agents }, id, { name, description }) => agents.put(id, { name, description }),
     delete: ({ agents }, id) => agents.delete(id),
-    archiving: {
-      update: ({ agents }, id, body) => agents.update(id, body),
-      archivedAt: ({ archivedAt }) => archivedAt,
-    },
+    update: ({ agents }, id, body) => agents.update(id, body),
+    described: (agent) => agent,
     exampleId: ID,
     exampleName: 'Reviewer',
     deletion: ' with their schedules',
@@ -160,7 +181,7 @@ export const resources = [
     name: 'sessions',
     kind: KINDS.session,
     list: ({ sessions }, options) => sessions.list({ ...options, order: '-createdAt' }),
-    put: ({ sessions }, id, body) => sessions.put(id, body),
+    put: ({ sessions }, id, { name, projectId }) => sessions.put(id, { name, projectId }),
     delete: ({ sessions }, id) => sessions.delete(id),
     projectOf: ({ projectId }) => projectId,
     exampleId: ID,
@@ -171,7 +192,7 @@ export const resources = [
     name: 'pull-requests',
     kind: KINDS.pullRequest,
     list: ({ pullRequests }, options) => pullRequests.list({ ...options, order: '-createdAt' }),
-    put: ({ pullRequests }, id, body) => pullRequests.put(id, body),
+    put: ({ pullRequests }, id, { name, projectId }) => pullRequests.put(id, { name, projectId }),
     delete: ({ pullRequests }, id) => pullRequests.delete(id),
     projectOf: ({ projectId }) => projectId,
     exampleId: ID,

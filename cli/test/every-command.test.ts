@@ -95,10 +95,18 @@ describe('every command', () => {
   it('of projects, agents, sessions, pull requests and users', async () => {
     await run(['projects', 'put', 'website', '--name', 'Website'], /^created {3}website, Website$/m)
     await run(['projects', 'put', 'website', '--name', 'Web shop'], /^updated {3}website, Web shop$/m)
+    await run(['projects', 'put', 'website', '--name', 'Web shop', '--description', 'Sells shoes.'], /^updated/)
+    await run(['projects', 'update', 'Web shop', '--name', 'Shop'], /^updated {3}website, Shop$/m)
+    await run(['projects', 'list', '-o', 'wide'], /^website +Shop .*Sells shoes\.$/m)
+    await run(
+      ['projects', 'update', 'Shop', '--name', 'Web shop', '--no-description'],
+      /^updated {3}website, Web shop$/m,
+    )
     await run(['projects', 'put', 'old', '--name', 'Old'], /^created/)
     await run(['projects', 'archive', 'Old'], /^Archived old\.$/m)
     const old = await listed(['projects', 'list'], 'Old', /^old +Old +\d+ (s|min) ago +\d+ (s|min) ago$/m)
     await run(['projects', 'unarchive', old], /^Unarchived old\.$/m)
+    await run(['projects', 'update', old, '--description', 'Nobody uses it.'], /^updated {3}old, Old$/m)
     await run(['projects', 'archive', old], /^Archived old\.$/m)
     await run(['projects', 'delete', old], /^Deleted old\.$/m)
     const deleted = ['deletions', 'list', '--type', 'project']
@@ -108,6 +116,7 @@ describe('every command', () => {
     await run(['deletions', 'purge', await listed(deleted, 'Old'), '--yes'], /^Purged the project Old\.$/m)
     await run(['agents', 'put', AGENT, '--name', 'Reviewer'], /^created/)
     agent = await listed(['agents', 'list', '--query', 'VIEW'], 'Reviewer')
+    await run(['agents', 'update', agent, '--description', 'Reads pull requests.'], /^updated/)
     await run(['agents', 'archive', agent], /^Archived/)
     await run(['agents', 'unarchive', agent], /^Unarchived/)
     const [, sessionId] = /^created {3}(\S+), /.exec(

@@ -4,7 +4,7 @@
  */
 import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { text } from '../db/parameters.ts'
+import { type Parameter, text } from '../db/parameters.ts'
 import { agents, apiKeys, deletions, projects } from '../db/schema.ts'
 import { agentArchived, deleted, notFound } from './failures.ts'
 import { precondition } from './preconditions.ts'
@@ -21,20 +21,26 @@ export interface ResourceKind<Table extends ResourceTable = ResourceTable, IdNam
   readonly type: 'project' | 'agent' | 'user' | 'session' | 'pull_request'
   /** In sentences. */
   readonly noun: string
-  /** The path parameter. Statements have a parameter of this name. */
+  /** The path parameter. */
   readonly idName: IdName
   readonly table: Table
 }
 
 export const agentIsActive = precondition(isNull(agents.archivedAt), agentArchived)
 
-/** @param isThere true if there is a row, and nothing that it depends on was deleted. */
-export function namedResource<const IdName extends string>(
-  kind: ResourceKind<ResourceTable, IdName>,
+/** The ID in the path of an operation on the resource itself. */
+export const resourceId = text('id')
+
+/**
+ * @param isThere true if there is a row, and nothing that it depends on was deleted.
+ * @param id the parameter, if the operation is not on the resource itself.
+ */
+export function namedResource<Id extends Parameter = typeof resourceId>(
+  kind: ResourceKind,
   isThere: SQL = isNotNull(kind.table.id),
+  id: Id = resourceId as Parameter as Id,
 ) {
-  const { type, idName, table } = kind
-  const id = text(idName)
+  const { type, table } = kind
   const row = {
     table,
     on: and(eq(table.organizationId, apiKeys.organizationId), eq(table.id, id)),
@@ -70,7 +76,10 @@ export function hasProject({ organizationId, projectId }: Record<'organizationId
 }
 
 /** A session or a pull request, which is deleted with its project. */
-export function namedProjectResource<const IdName extends string>(kind: ResourceKind<ProjectResourceTable, IdName>) {
+export function namedProjectResource<Id extends Parameter = typeof resourceId>(
+  kind: ResourceKind<ProjectResourceTable>,
+  id?: Id,
+) {
   const { table } = kind
   const itsProject = {
     table: projects,
@@ -78,7 +87,7 @@ export function namedProjectResource<const IdName extends string>(kind: Resource
     takes: {},
   }
   return {
-    ...namedResource(kind, hasProject(table)),
+    ...namedResource(kind, hasProject(table), id),
     /** For `projectIsActive`. */
     itsProject,
     isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId})`),

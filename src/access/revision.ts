@@ -1,6 +1,6 @@
 /** Edits: what they change, and `If-Match` and `If-None-Match` (docs/contract.md, "Edits by several clients"). */
 import { isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { now, textOrNull } from '../db/parameters.ts'
+import { now, text, textOrNull } from '../db/parameters.ts'
 import { asJson } from '../db/rows.ts'
 import { alreadyExists, etagMismatch } from './failures.ts'
 import { precondition } from './preconditions.ts'
@@ -12,6 +12,15 @@ const ifNoneMatch = textOrNull('ifNoneMatch')
 
 /** The revision of an edit: a value that the resource has not had. */
 export const newRevision = sql<string>`lower(hex(randomblob(8)))`
+
+/** JSON object of the columns that a PATCH changes. */
+export const changes = text('changes')
+
+/** The value of a column after a PATCH. */
+export function changed(name: string, column: SQLWrapper): SQL {
+  const path = sql.raw(`'$.${name}'`)
+  return sql`case when json_type(${changes}, ${path}) is null then ${column} else ${changes} ->> ${path} end`
+}
 
 /** True if an edit gives one of the columns another value. @param settings the new value of each column. */
 export function differs<Column extends string>(

@@ -279,9 +279,12 @@ export const invitations = sqliteTable(
 
 export const users = sqliteTable('users', platformResource({}), (table) => [byId(table)])
 
-export const projects = sqliteTable('projects', platformResource({ archivedAt: text() }), (table) => [byId(table)])
+/** What projects and agents have beside what all platform resources have. */
+const described = () => platformResource({ description: text(), archivedAt: text() })
 
-export const agents = sqliteTable('agents', platformResource({ archivedAt: text() }), (table) => [byId(table)])
+export const projects = sqliteTable('projects', described(), (table) => [byId(table)])
+
+export const agents = sqliteTable('agents', described(), (table) => [byId(table)])
 
 export const sessions = sqliteTable('sessions', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),

@@ -30,7 +30,7 @@ export const organization: Mistakes = {
       json: { title: 'Website' },
       status: 400,
       code: 'invalid_input',
-      error: 'name is missing; allowed: 1 to 255 characters. title is not a known property; known: name.',
+      error: 'name is missing; allowed: 1 to 255 characters. title is not a known property; known: name, description.',
     },
     {
       mistake: 'the ID in the body',
@@ -38,7 +38,7 @@ export const organization: Mistakes = {
       json: { id: 'website', name: 'Website' },
       status: 400,
       code: 'invalid_input',
-      error: 'id is not a known property; known: name.',
+      error: 'id is not a known property; known: name, description.',
     },
     {
       mistake: 'a project that does not exist',
@@ -61,7 +61,7 @@ export const organization: Mistakes = {
       json: { isArchived: true },
       status: 400,
       code: 'invalid_input',
-      error: 'isArchived is not a known property; known: archived. Did you mean archived?',
+      error: 'isArchived is not a known property; known: name, description, archived. Did you mean archived?',
     },
     {
       mistake: 'a project too many',

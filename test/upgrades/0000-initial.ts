@@ -183,13 +183,13 @@ export const initial: SchemaVersion = {
       key(uuid(6), 21, newToken(), { suspendedAt: CHANGED }),
     ],
     projects: [
-      resource(ACME, WEBSITE, 'Website'),
+      resource(ACME, WEBSITE, 'Website', { description: 'Owned by the web team.' }),
       resource(ACME, MOBILE, 'Mobile app'),
       resource(ACME, LEGACY, '', { archivedAt: CHANGED }),
       resource(GLOBEX, MOBILE, 'Intranet'),
     ],
     agents: [
-      resource(ACME, REVIEWER, 'Reviewer'),
+      resource(ACME, REVIEWER, 'Reviewer', { description: 'Reads every pull request.' }),
       resource(ACME, RETIRED, 'Retired', { archivedAt: CHANGED }),
       resource(GLOBEX, REVIEWER, 'Librarian'),
     ],

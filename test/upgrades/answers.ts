@@ -164,8 +164,8 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
 
   return Object.fromEntries([
     ['/v1/users', page(pick(all('users'), 'id', 'name', 'createdAt', 'updatedAt'))],
-    ['/v1/projects', page(pick(all('projects'), 'id', 'name', 'archivedAt', 'createdAt', 'updatedAt'))],
-    ['/v1/agents', page(pick(all('agents'), 'id', 'name', 'archivedAt', 'createdAt', 'updatedAt'))],
+    ['/v1/projects', page(pick(all('projects'), 'id', 'name', 'description', 'archivedAt', 'createdAt', 'updatedAt'))],
+    ['/v1/agents', page(pick(all('agents'), 'id', 'name', 'description', 'archivedAt', 'createdAt', 'updatedAt'))],
     ...[
       ['/v1/sessions', 'sessions'],
       ['/v1/pull-requests', 'pullRequests'],

@@ -230,16 +230,23 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Enter')
     await heading(page, name).waitFor()
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
-    await press(page, button(page, 'Rename'))
+    await press(page, button(page, 'Edit'))
     await tabTo(page, field(page, 'Name'))
     await page.keyboard.press('End')
     await page.keyboard.type(' II')
-    await page.keyboard.press('Enter')
+    await tabTo(page, field(page, 'Description'))
+    await page.keyboard.type('Hunts at night.')
+    await press(page, inDialog(page, 'Save'))
     await heading(page, `${name} II`).waitFor()
-    await expect.poll(() => isFocused(button(page, 'Rename'))).toBe(true)
+    await page.getByText('Hunts at night.').waitFor()
+    await expect.poll(() => isFocused(button(page, 'Edit'))).toBe(true)
     await press(page, button(page, 'Archive'))
     await button(page, 'Unarchive').waitFor()
-    expect(await find('agents', id)).toMatchObject({ name: `${name} II`, archivedAt: expect.any(String) })
+    expect(await find('agents', id)).toMatchObject({
+      name: `${name} II`,
+      description: 'Hunts at night.',
+      archivedAt: expect.any(String),
+    })
     await press(page, page.getByRole('link', { name: 'People', exact: true }))
     await press(page, button(page, 'Agents'))
     await page.keyboard.press('/')

@@ -5,9 +5,9 @@ import { columnsIn } from '../../db/rows.ts'
 import { agents } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
-import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
-import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
-import { archivingStatements, organizationResourceStatements } from './statements.ts'
+import { changingContract, type Kind, organizationResourceContracts } from './contract.ts'
+import { changingEndpoint, organizationResourceEndpoints } from './handlers.ts'
+import { changingStatements, DESCRIBED, organizationResourceStatements } from './statements.ts'
 
 const AGENT = {
   type: 'agent',
@@ -30,8 +30,8 @@ const toChange = { isUnrestricted: keyIsUnrestricted }
 const contracts = organizationResourceContracts(AGENT, forbidden)
 const fields = columnsIn(agents, contracts.retrieve.success.schema)
 export const statements = {
-  ...organizationResourceStatements(AGENT, fields, { toChange }),
-  ...archivingStatements(AGENT, fields, toChange),
+  ...organizationResourceStatements(AGENT, fields, { toChange }, DESCRIBED),
+  ...changingStatements(AGENT, fields, toChange, DESCRIBED),
 }
-export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
-export const update = archivingEndpoint(archivingContract(AGENT, contracts, forbidden), statements)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(AGENT, contracts, statements)
+export const update = changingEndpoint(AGENT, changingContract(AGENT, contracts, forbidden), statements)

@@ -1,4 +1,4 @@
-/** The contracts of platform resources: put (create or rename), retrieve, list, delete, and for some kinds archive. */
+/** The contracts of platform resources: put, retrieve, list, delete, and for some kinds change and archive. */
 import * as z from 'zod/mini'
 import {
   alreadyExists,
@@ -25,6 +25,7 @@ import {
   instant,
   isUuid,
   onlyToCreate,
+  someOf,
   text,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
@@ -57,9 +58,11 @@ export interface Forbidden {
   readonly delete?: Failure
 }
 
+const EXAMPLE_DESCRIPTION = 'Owned by the web team.'
 const EXAMPLE_TIME = '2026-03-02T09:15:00.000Z'
 
 const name = () => text(1, 255, { description: 'The display name.' })
+const description = () => z.nullable(text(1, 500, { description: 'What it is for, for people; null if nobody said.' }))
 const projectId = () => externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
 
 /** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
@@ -87,7 +90,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
       method: 'PUT',
       scope: `${kind.path}:write`,
       summary: `Put ${kind.article} ${noun}`,
-      description: `Creates the ${noun}, or renames it. The ID of a deleted ${noun} cannot be used again.`,
+      description: `Creates the ${noun}, or replaces it. The ID of a deleted ${noun} cannot be used again.`,
       failures: [deleted(kind), etagMismatch, alreadyExists],
       headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
       success: { ...one.success, created: `The ${noun} was created.` },
@@ -148,17 +151,20 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
   const archivedAt = z.nullable(instant()).register(docs, {
     description: `When the ${kind.noun} was archived; null if it is not archived.`,
   })
-  const isArchivable = 'archivedAt' in kind.table
-  const body = { name: kind.exampleName }
+  /** Projects and agents have more than a name. */
+  const isDescribed = 'description' in kind.table
+  const body = { name: kind.exampleName, ...(isDescribed && { description: EXAMPLE_DESCRIPTION }) }
   const { put, retrieve, list, remove } = sharedContracts(
     kind,
-    { name: z.string(), ...(isArchivable && { archivedAt }) },
-    { ...body, ...(isArchivable && { archivedAt: null }) },
+    { name: z.string(), ...(isDescribed && { description: z.nullable(z.string()), archivedAt }) },
+    { ...body, ...(isDescribed && { archivedAt: null }) },
   )
   return {
     put: {
       ...put,
-      body: z.strictObject({ name: name() }).register(docs, { id: `New${kind.name}`, example: body }),
+      body: z
+        .strictObject({ name: name(), ...(isDescribed && { description: z.optional(description()) }) })
+        .register(docs, { id: `New${kind.name}`, example: body }),
       failures: [...put.failures, forbidden.change, quotaExceeded],
     },
     retrieve: {
@@ -173,10 +179,10 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
   } as const satisfies Record<string, Contract>
 }
 
-export type ArchivingContract<K extends Kind> = ReturnType<typeof archivingContract<K>>
+export type ChangingContract<K extends Kind> = ReturnType<typeof changingContract<K>>
 
-/** The contract that archives projects and agents. */
-export function archivingContract<const K extends Kind>(
+/** The contract that changes and archives projects and agents. */
+export function changingContract<const K extends Kind>(
   kind: K,
   { retrieve }: OrganizationResourceContracts<K>,
   forbidden: Forbidden,
@@ -187,11 +193,13 @@ export function archivingContract<const K extends Kind>(
     operationId: `update${kind.name}`,
     method: 'PATCH',
     scope: `${kind.path}:write`,
-    summary: `Archive or unarchive ${kind.article} ${kind.noun}`,
-    description: `Archives or unarchives the ${kind.noun}. Everything that belongs to an archived ${kind.noun} can be read but not changed.`,
-    body: z
-      .strictObject({ archived: z.boolean() })
-      .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
+    summary: `Update ${kind.article} ${kind.noun}`,
+    description: `Changes what is sent. With \`archived\`, archives or unarchives the ${kind.noun}: everything that belongs to an archived ${kind.noun} can be read but not changed.`,
+    body: someOf({
+      name: z.optional(name()),
+      description: z.optional(description()),
+      archived: z.optional(z.boolean()),
+    }).register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
     failures: [notFound(kind), deleted(kind), forbidden.change, etagMismatch],
     headers: z.object({ 'If-Match': ifMatch() }),
     success,

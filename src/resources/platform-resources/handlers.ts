@@ -7,7 +7,7 @@ import type { Statement, Steps } from '../../db/statement.ts'
 import { type ConditionalHeaders, matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, toExaminedPage, toPaging } from '../../http/paging.ts'
-import type { ArchivingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
+import type { ChangingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
 import { fromCreationCursor, toCreationCursor } from './creation-cursor.ts'
 import type { organizationResourceStatements, projectResourceStatements } from './statements.ts'
 
@@ -15,8 +15,7 @@ type Resource = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'rev
 /** A resource of a project. */
 type ProjectResource = Resource & { readonly projectId: string }
 
-// The ID has a parameter of another name for each kind, so the type checker cannot check the values of these
-// statements.
+// What a request sets differs by kind, so these values are checked by the test of each kind.
 interface Put<Row> {
   readonly puttable: Preconditions<{ readonly isNew: 0 | 1 }>
   readonly put: Statement<Row>
@@ -32,9 +31,9 @@ interface Deletion {
   readonly deletion: Steps & { readonly removed: Statement<{ id: string }> }
 }
 
-interface Archiving {
-  readonly archivable: Preconditions
-  readonly archive: Statement<Resource>
+interface Changing {
+  readonly changeable: Preconditions
+  readonly change: Statement<Resource>
 }
 
 type ProjectResourceStatements = Put<ProjectResource> &
@@ -50,24 +49,27 @@ interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resour
   readonly listAccessible?: List
 }
 
+/** The ID in the path, which each kind names differently. */
+const idIn = ({ idName }: Kind, params: Readonly<Record<string, string>>): string => params[idName] ?? ''
+
 async function put<Row extends Resource>(
   { puttable, put }: Put<Row>,
-  fields: Values,
+  fields: object,
   headers: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const values = { ...fields, ...parseConditions(headers) }
+  const values = { ...fields, ...parseConditions(headers) } as Values
   const { check, resource } = await context.run(puttable, { resource: one(put) }, values)
   return { ...withEntityTag(resource), location: check.isNew ? context.path : undefined }
 }
 
 async function retrieve<Row extends Resource>(
   { readable, retrieve }: Retrieval<Row>,
-  params: Values,
+  id: string,
   { 'If-None-Match': ifNoneMatch }: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const { resource } = await context.run(readable, { resource: one(retrieve) }, params)
+  const { resource } = await context.run(readable, { resource: one(retrieve) }, { id })
   const { body, headers } = withEntityTag(resource)
   if (matchesEntityTag(ifNoneMatch, headers.ETag)) return { notModified: true as const, headers }
   return { body, headers }
@@ -75,28 +77,30 @@ async function retrieve<Row extends Resource>(
 
 async function remove(
   { deletable, deletion }: Deletion,
-  params: Values,
+  id: string,
   headers: ConditionalHeaders,
   context: RequestContext,
 ) {
   const steps = { ...deletion, removed: one(deletion.removed) }
-  const values = { ...params, ...parseConditions(headers), ...deletionValues(context) }
+  const values = { id, ...parseConditions(headers), ...deletionValues(context) }
   const { removed } = await context.run(deletable, steps, values)
   return { body: { deleted: true as const, id: removed.id } }
 }
 
 /** The operations on projects, agents and users. */
 export function organizationResourceEndpoints<const K extends Kind>(
+  kind: K,
   contracts: OrganizationResourceContracts<K>,
   statements: OrganizationResourceStatements,
 ) {
   return {
     put: endpoint(contracts.put, (c, context) => {
-      const fields = { ...c.req.valid('param'), ...c.req.valid('json') }
+      const unset = 'description' in kind.table ? { description: null } : {}
+      const fields = { id: idIn(kind, c.req.valid('param')), ...unset, ...c.req.valid('json') }
       return put(statements, fields, c.req.valid('header'), context)
     }),
     retrieve: endpoint(contracts.retrieve, (c, context) =>
-      retrieve(statements, c.req.valid('param'), c.req.valid('header'), context),
+      retrieve(statements, idIn(kind, c.req.valid('param')), c.req.valid('header'), context),
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
@@ -108,37 +112,43 @@ export function organizationResourceEndpoints<const K extends Kind>(
       return { body: toExaminedPage(resources, query, ({ id }) => id) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
-      remove(statements, c.req.valid('param'), c.req.valid('header'), context),
+      remove(statements, idIn(kind, c.req.valid('param')), c.req.valid('header'), context),
     ),
   }
 }
 
-/** The operation that archives projects and agents. */
-export function archivingEndpoint<const K extends Kind>(
-  contract: ArchivingContract<K>,
-  { archivable, archive }: Archiving,
+/** The operation that changes and archives projects and agents. */
+export function changingEndpoint<const K extends Kind>(
+  kind: K,
+  contract: ChangingContract<K>,
+  { changeable, change }: Changing,
 ) {
   return endpoint(contract, async (c, context) => {
-    const { archived } = c.req.valid('json')
-    const conditions = parseConditions(c.req.valid('header'))
-    const values = { ...c.req.valid('param'), ...conditions, archived: Number(archived) }
-    const { resource } = await context.run(archivable, { resource: one(archive) }, values)
+    const { archived, ...changes } = c.req.valid('json')
+    const values = {
+      id: idIn(kind, c.req.valid('param')),
+      ...parseConditions(c.req.valid('header')),
+      changes: JSON.stringify(changes),
+      archived: archived === undefined ? null : Number(archived),
+    }
+    const { resource } = await context.run(changeable, { resource: one(change) }, values)
     return withEntityTag(resource)
   })
 }
 
 /** The operations on sessions and pull requests. */
 export function projectResourceEndpoints<const K extends Kind<ProjectResourceTable>>(
+  kind: K,
   contracts: ProjectResourceContracts<K>,
   statements: ProjectResourceStatements,
 ) {
   return {
     put: endpoint(contracts.put, (c, context) => {
-      const fields = { ...c.req.valid('param'), ...c.req.valid('json') }
+      const fields = { id: idIn(kind, c.req.valid('param')), ...c.req.valid('json') }
       return put(statements, fields, c.req.valid('header'), context)
     }),
     retrieve: endpoint(contracts.retrieve, (c, context) =>
-      retrieve(statements, c.req.valid('param'), c.req.valid('header'), context),
+      retrieve(statements, idIn(kind, c.req.valid('param')), c.req.valid('header'), context),
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
@@ -158,7 +168,7 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
       return { body: toExaminedPage(resources, query, (last) => (isLatestFirst ? toCreationCursor(last) : last.id)) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
-      remove(statements, c.req.valid('param'), c.req.valid('header'), context),
+      remove(statements, idIn(kind, c.req.valid('param')), c.req.valid('header'), context),
     ),
   }
 }

@@ -2,17 +2,18 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { projectForbidden } from '../../access/failures.ts'
 import { isUnrestricted } from '../../access/guard.ts'
+import { resourceId } from '../../access/platform-resource.ts'
 import { authorized } from '../../access/preconditions.ts'
-import { projectId, withAccessTo } from '../../access/project.ts'
+import { withAccessTo } from '../../access/project.ts'
 import { cursor, rowLimit } from '../../db/parameters.ts'
 import { columnsIn, containsIfGiven } from '../../db/rows.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
 import { guarded } from '../../db/statement.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
-import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
-import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
-import { archivingStatements, nameQuery, organizationResourceStatements } from './statements.ts'
+import { changingContract, type Kind, organizationResourceContracts } from './contract.ts'
+import { changingEndpoint, organizationResourceEndpoints } from './handlers.ts'
+import { changingStatements, DESCRIBED, nameQuery, organizationResourceStatements } from './statements.ts'
 
 const PROJECT = {
   type: 'project',
@@ -30,16 +31,13 @@ const PROJECT = {
   quota: 'projects',
 } as const satisfies Kind
 
-const toAccess = { isAccessible: withAccessTo(projectId) }
+const toAccess = { isAccessible: withAccessTo(resourceId) }
 const forbidden = { read: projectForbidden, change: projectForbidden }
 const contracts = organizationResourceContracts(PROJECT, forbidden)
 const fields = columnsIn(projects, contracts.retrieve.success.schema)
 
-const shared = organizationResourceStatements(PROJECT, fields, {
-  toRead: toAccess,
-  toChange: toAccess,
-  toList: isUnrestricted,
-})
+const access = { toRead: toAccess, toChange: toAccess, toList: isUnrestricted }
+const shared = organizationResourceStatements(PROJECT, fields, access, DESCRIBED)
 
 /**
  * Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not
@@ -63,7 +61,7 @@ const listAccessible = guarded(authorized, { cursor, nameQuery, rowLimit }, () =
 export const statements = {
   ...shared,
   listAccessible,
-  ...archivingStatements(PROJECT, fields, toAccess),
+  ...changingStatements(PROJECT, fields, toAccess, DESCRIBED),
 }
-export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
-export const update = archivingEndpoint(archivingContract(PROJECT, contracts, forbidden), statements)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(PROJECT, contracts, statements)
+export const update = changingEndpoint(PROJECT, changingContract(PROJECT, contracts, forbidden), statements)

@@ -26,4 +26,4 @@ const PULL_REQUEST = {
 const contracts = projectResourceContracts(PULL_REQUEST)
 const fields = columnsIn(pullRequests, contracts.retrieve.success.schema)
 export const statements = projectResourceStatements(PULL_REQUEST, fields)
-export const { put, retrieve, list, remove } = projectResourceEndpoints(contracts, statements)
+export const { put, retrieve, list, remove } = projectResourceEndpoints(PULL_REQUEST, contracts, statements)

@@ -26,4 +26,4 @@ const SESSION = {
 const contracts = projectResourceContracts(SESSION)
 const fields = columnsIn(sessions, contracts.retrieve.success.schema)
 export const statements = projectResourceStatements(SESSION, fields)
-export const { put, retrieve, list, remove } = projectResourceEndpoints(contracts, statements)
+export const { put, retrieve, list, remove } = projectResourceEndpoints(SESSION, contracts, statements)

@@ -3,12 +3,13 @@
  * depends on the resource is gone at once, because every statement looks for what its rows depend on. It stays in its
  * tables until the deletion is final; then the purge removes it.
  */
-import { and, asc, eq, getTableName, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, getTableName, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
+  resourceId as id,
   namedProjectResource,
   namedResource,
   type ProjectResourceTable,
@@ -32,17 +33,39 @@ import {
   withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
-import { differs, edited, isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
+import {
+  changed,
+  changes,
+  differs,
+  edited,
+  isNewIfRequired,
+  matchesRevision,
+  newRevision,
+} from '../../access/revision.ts'
 import { hasDeleted, listOf } from '../../db/examined.ts'
-import { cursor, type NamedParameters, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import {
+  cursor,
+  type NamedParameters,
+  now,
+  numberOrNull,
+  type Parameter,
+  text,
+  textOrNull,
+} from '../../db/parameters.ts'
 import { containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import type { Kind } from './contract.ts'
 import { projectMismatch } from './failures.ts'
 
-const name = text('name')
-const archived = number('archived')
+/** The columns that a request sets, of kinds without further ones. */
+const NAME = { name: text('name') }
+/** A kind may have further columns that a request sets. */
+type Written = typeof NAME & NamedParameters
+/** Those of projects and agents. */
+export const DESCRIBED = { ...NAME, description: textOrNull('description') }
+/** 1 archives the resource, 0 unarchives it; null leaves it as it is. */
+const archived = numberOrNull('archived')
 /** The text that the names of a list contain; null: any. */
 export const nameQuery = textOrNull('query')
 /** Where a list with the latest first begins: before this time, or at this time with an ID before the cursor. */
@@ -55,27 +78,33 @@ type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projec
 /** The type of the resource in events. */
 const eventResource = ({ type }: Kind) => (type === 'pull_request' ? 'pull-request' : type)
 
-/** Creates the resource, or renames it. */
-function putStatement<Fields extends ResourceFields>(
+/** The columns of the table by their names, as those that a kind has beside the others are not known here. */
+const columnsOf = (table: ResourceTable) => getTableColumns(table) as Readonly<Record<string, SQLiteColumn>>
+
+const columnsBy = (written: Written, toValue: (name: string) => SQL) =>
+  Object.fromEntries(Object.keys(written).map((name) => [name, toValue(name)]))
+
+/** Creates the resource, or replaces what a request sets. */
+function putStatement<Fields extends ResourceFields, Own extends Written, P extends Parameter>(
   kind: Kind,
   fields: Fields,
-  puttable: Preconditions,
+  puttable: Preconditions<unknown, P>,
+  written: Own,
   ofProject: { readonly projectId?: typeof projects.id } = {},
 ) {
-  const { table, type, idName } = kind
-  const id = text(idName)
+  const { table, type } = kind
   const recorded = recordedBefore(
     puttable,
-    { id, name },
+    { id, ...written },
     {
       type: createdOrUpdated(eventResource(kind), table.id),
       id,
-      name,
+      name: written.name,
       projectId: type === 'project' ? id : ofProject.projectId,
     },
-    differs(table, { name }),
+    differs(columnsOf(table), written),
   )
-  return guardedChange(puttable, { name }, recorded, () =>
+  return guardedChange(puttable, written, recorded, () =>
     query
       .insert(table)
       .select(
@@ -84,7 +113,7 @@ function putStatement<Fields extends ResourceFields>(
             organizationId: apiKeys.organizationId,
             id,
             ...ofProject,
-            name,
+            ...written,
             createdAt: now,
             updatedAt: now,
             revision: newRevision,
@@ -93,15 +122,19 @@ function putStatement<Fields extends ResourceFields>(
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
-        set: edited(table, { name: excluded('name') }),
+        set: edited(columnsOf(table) as never, columnsBy(written, excluded)),
       })
       .returning({ ...fields, revision: table.revision }),
   )
 }
 
 /** Moves the row of the resource to `deletions`. */
-function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQLiteColumn) {
-  const { table, type, idName } = kind
+function deletionStatements<P extends Parameter>(
+  kind: Kind,
+  deletable: Preconditions<unknown, P>,
+  ofProject?: SQLiteColumn,
+) {
+  const { table, type } = kind
   const projectId = type === 'project' ? table.id : ofProject
   const recorded = recordedBefore(
     deletable,
@@ -116,7 +149,7 @@ function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQ
   const removed = guardedChange(deletable, {}, recorded, () =>
     query
       .delete(table)
-      .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
+      .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, id)))
       .returning({ id: table.id }),
   )
   return { copyDeleted: copyToDeletions(deletable, type, table, { projectId }), removed }
@@ -172,10 +205,11 @@ interface Access {
 }
 
 /** Statements on projects, agents and users, which belong to the organization itself. */
-export function organizationResourceStatements(
+export function organizationResourceStatements<Own extends Written = typeof NAME>(
   kind: Kind,
   fields: ResourceFields,
   { toRead = {}, toChange, toDelete = toChange, toList }: Access,
+  written: Own = NAME as Own,
 ) {
   const { table, quota } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
@@ -190,7 +224,7 @@ export function organizationResourceStatements(
   const listedOrganization = sql`${authorized.rows({ organizationId: apiKeys.organizationId }, toList)}`
   return {
     puttable,
-    put: putStatement(kind, fields, puttable),
+    put: putStatement(kind, fields, puttable, written),
     readable,
     retrieve: guarded(readable, {}, () => readable.rows({ ...fields, revision: table.revision })),
     list: listStatement(table, fields, authorized, {
@@ -203,35 +237,42 @@ export function organizationResourceStatements(
   }
 }
 
-/** Archives projects and agents. An archived one keeps the time at which it was archived first. */
-export function archivingStatements(
+/** Changes projects and agents, and archives them. An archived one keeps the time at which it was archived first. */
+export function changingStatements<Own extends Written>(
   kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>> & { readonly type: 'project' | 'agent' },
   fields: ResourceFields,
   toChange: NamedPreconditions,
+  written: Own,
 ) {
-  const { table, type, idName } = kind
+  const { table, type } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
-  const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
-  const settings = { archivedAt: sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end` }
+  const changeable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
+  const columns = columnsOf(table)
+  const settings = {
+    ...columnsBy(written, (name) => changed(name, sql`${columns[name]}`)),
+    archivedAt: sql`case when ${archived} is null then ${table.archivedAt}
+      when ${archived} then coalesce(${table.archivedAt}, ${now}) end`,
+  }
   const recorded = recordedBefore(
-    archivable,
-    { archived },
+    changeable,
+    { changes, archived },
     {
-      type: eventType(sql`case when ${archived}
-      then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.unarchived'`)} end`),
+      type: eventType(sql`case when ${archived} and ${table.archivedAt} is null then ${sql.raw(`'${type}.archived'`)}
+        when not ${archived} and ${table.archivedAt} is not null then ${sql.raw(`'${type}.unarchived'`)}
+        else ${sql.raw(`'${type}.updated'`)} end`),
       id: table.id,
-      name: table.name,
+      name: changed('name', table.name),
       projectId: type === 'project' ? table.id : undefined,
     },
-    differs(table, settings),
+    differs(columns, settings),
   )
   return {
-    archivable,
-    archive: guardedChange(archivable, { archived }, recorded, () =>
+    changeable,
+    change: guardedChange(changeable, { changes, archived }, recorded, () =>
       query
         .update(table)
-        .set(edited(table, settings))
-        .where(and(eq(table.organizationId, archivable.organizationId), eq(table.id, text(idName))))
+        .set(edited(columns as never, settings))
+        .where(and(eq(table.organizationId, changeable.organizationId), eq(table.id, id)))
         .returning({ ...fields, revision: table.revision }),
     ),
   }
@@ -270,7 +311,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
   const byId = { range: { cursor }, order: asc(table.id), condition: hasProject(table) } as const
   return {
     puttable,
-    put: putStatement(kind, fields, puttable, { projectId: projects.id }),
+    put: putStatement(kind, fields, puttable, NAME, { projectId: projects.id }),
     readable,
     retrieve: guarded(readable, {}, () => readable.rows({ ...fields, revision: table.revision })),
     listable,

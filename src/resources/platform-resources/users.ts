@@ -5,9 +5,10 @@ import { recordedForEach } from '../../access/events.ts'
 import { unrestrictedKeyRequired } from '../../access/failures.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { isManageable, typeOfEnd } from '../../access/manage-keys.ts'
+import { resourceId as id } from '../../access/platform-resource.ts'
 import { authorized, precondition } from '../../access/preconditions.ts'
 import { keyIsUnrestricted } from '../../access/project.ts'
-import { now, text } from '../../db/parameters.ts'
+import { now } from '../../db/parameters.ts'
 import { columnsIn, indexedBy, isFoundBy } from '../../db/rows.ts'
 import { apiKeys, deletions, identities, invitations, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
@@ -34,13 +35,11 @@ const USER = {
   quota: 'users',
 } as const satisfies Kind
 
-const userId = text('userId')
-
 /** An unrevoked API key of the user that the request names. */
 const userKey = alias(apiKeys, 'userKey')
 const isUserKey = and(
   eq(userKey.organizationId, apiKeys.organizationId),
-  eq(userKey.userId, userId),
+  eq(userKey.userId, id),
   isNull(userKey.revokedAt),
 )
 
@@ -57,7 +56,7 @@ const forbidden = { change: unrestrictedKeyRequired, delete: liveApiKeyForbidden
 const toChange = { isUnrestricted: keyIsUnrestricted }
 const toDelete = {
   ...toChange,
-  managesUserKeys: precondition(managesUserKeys, liveApiKeyForbidden, { userId }),
+  managesUserKeys: precondition(managesUserKeys, liveApiKeyForbidden, { id }),
 }
 
 /** True once this request has deleted the user. */
@@ -69,7 +68,7 @@ const isUserDeleted = exists(
       and(
         eq(deletions.organizationId, apiKeys.organizationId),
         eq(deletions.resourceType, 'user'),
-        eq(deletions.resourceId, userId),
+        eq(deletions.resourceId, id),
         eq(deletions.deletedAt, now),
       ),
     ),
@@ -82,7 +81,7 @@ const organizationOfDeletion = () =>
 
 const recordUserKeys = recordedForEach(
   authorized,
-  { userId },
+  { id },
   { type: typeOfEnd(userKey.kind), id: userKey.id, name: userKey.name },
   (row, condition) =>
     query.select(row).from(apiKeys).innerJoin(userKey, isUserKey).where(and(mayRevokeUserKeys, condition)),
@@ -90,24 +89,24 @@ const recordUserKeys = recordedForEach(
 )
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
-const revokeUserKeys = guarded(authorized, { userId }, () =>
+const revokeUserKeys = guarded(authorized, { id }, () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
     .where(
-      and(eq(apiKeys.organizationId, organizationOfDeletion()), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt)),
+      and(eq(apiKeys.organizationId, organizationOfDeletion()), eq(apiKeys.userId, id), isNull(apiKeys.revokedAt)),
     ),
 )
 
 const isUserIdentity = and(
   eq(identities.organizationId, apiKeys.organizationId),
-  eq(identities.userId, userId),
+  eq(identities.userId, id),
   isNull(identities.blockedAt),
 )
 
 const recordIdentities = recordedForEach(
   authorized,
-  { userId },
+  { id },
   { type: 'identity.deleted', id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
   (row, condition) =>
     query
@@ -119,7 +118,7 @@ const recordIdentities = recordedForEach(
 )
 
 /** So that the person of a deleted user is unknown, and a further sign-in makes another user. Who is blocked stays so. */
-const deleteIdentities = guarded(authorized, { userId }, () =>
+const deleteIdentities = guarded(authorized, { id }, () =>
   query
     .delete(identities)
     .where(
@@ -128,7 +127,7 @@ const deleteIdentities = guarded(authorized, { userId }, () =>
         'identitiesByUser',
         and(
           eq(identities.organizationId, organizationOfDeletion()),
-          eq(identities.userId, userId),
+          eq(identities.userId, id),
           isNull(identities.blockedAt),
         ),
       ),
@@ -138,7 +137,7 @@ const deleteIdentities = guarded(authorized, { userId }, () =>
 /** The invitations that make somebody this user. */
 const recordInvitations = recordedForEach(
   authorized,
-  { userId },
+  { id },
   { type: 'invitation.deleted', id: invitations.id, name: invitations.email },
   (row, condition) =>
     query
@@ -148,7 +147,7 @@ const recordInvitations = recordedForEach(
         invitations,
         and(
           eq(invitations.organizationId, apiKeys.organizationId),
-          eq(invitations.userId, userId),
+          eq(invitations.userId, id),
           isNull(invitations.acceptedAt),
         ),
       )
@@ -156,10 +155,10 @@ const recordInvitations = recordedForEach(
   'invitation',
 )
 
-const deleteInvitations = guarded(authorized, { userId }, () =>
+const deleteInvitations = guarded(authorized, { id }, () =>
   query
     .delete(invitations)
-    .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.userId, userId))),
+    .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.userId, id))),
 )
 
 const contracts = organizationResourceContracts(USER, forbidden)
@@ -178,4 +177,4 @@ export const statements = {
     revokeUserKeys,
   },
 }
-export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(USER, contracts, statements)

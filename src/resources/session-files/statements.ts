@@ -25,7 +25,7 @@ const sha256 = text('sha256')
 /** When the sweep deletes an orphaned object: nothing can still write it then. */
 const deleteAfter = text('deleteAfter')
 
-const session = namedProjectResource({ ...SESSION, table: sessions })
+const session = namedProjectResource({ ...SESSION, table: sessions }, sessionId)
 const sessionIsReadable = {
   sessionExists: session.exists,
   sessionIsAccessible: session.isAccessible,

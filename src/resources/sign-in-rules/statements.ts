@@ -6,7 +6,14 @@ import { guardedChange, recordedAfter, recordedBefore } from '../../access/event
 import { callerIsUnrotated } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { keyIsUnrestricted, projectsExist } from '../../access/project.ts'
-import { differs, matchesRevision, newRevision, unchangedIf } from '../../access/revision.ts'
+import {
+  changed as changedIn,
+  changes,
+  differs,
+  matchesRevision,
+  newRevision,
+  unchangedIf,
+} from '../../access/revision.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, signInRules } from '../../db/schema.ts'
@@ -26,8 +33,6 @@ const value = text('value')
 const created = { id, issuer, claim, value }
 const role = text('role')
 const projectIds = textOrNull('projectIds')
-/** JSON object of the columns that a PATCH changes. */
-const changes = text('changes')
 
 const isUnrestricted = keyIsUnrestricted
 const isOwn = eq(signInRules.organizationId, apiKeys.organizationId)
@@ -98,9 +103,7 @@ export const readable = requiring([named], { ruleExists, ...toRead })
 
 export const selectRule = guarded(readable, {}, () => readable.rows(fields))
 
-const changed = (column: 'issuer' | 'claim' | 'value' | 'role' | 'projectIds') =>
-  sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${signInRules[column]}
-    else ${changes} ->> ${sql.raw(`'${column}'`)} end`
+const changed = (column: 'issuer' | 'claim' | 'value' | 'role' | 'projectIds') => changedIn(column, signInRules[column])
 
 const settings = {
   issuer: changed('issuer'),

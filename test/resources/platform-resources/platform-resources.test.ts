@@ -83,7 +83,7 @@ describe.each(KINDS)('$path', (kind) => {
         id,
         ...(kind.isOfProject && { projectId }),
         name: 'First',
-        ...(kind.isArchivable && { archivedAt: null }),
+        ...(kind.isArchivable && { description: null, archivedAt: null }),
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updatedAt: createdAt,
       },
@@ -152,13 +152,13 @@ describe.each(KINDS)('$path', (kind) => {
     const missing = await put(id, '', { json: { ...bodyOf(undefined) } })
     expect([missing.status, missing.body.error]).toEqual([400, 'name is missing; allowed: 1 to 255 characters.'])
     const extra = await put(id, '', { json: { ...bodyOf('x'), archivedAt: null } })
-    const known = kind.isOfProject ? 'projectId, name' : 'name'
+    const known = kind.isOfProject ? 'projectId, name' : kind.isArchivable ? 'name, description' : 'name'
     expect([extra.status, extra.body.error]).toEqual([400, `archivedAt is not a known property; known: ${known}.`])
     if (!kind.isOfProject) {
       const withProject = await put(id, '', { json: { name: 'x', projectId: 'home' } })
       expect([withProject.status, withProject.body.error]).toEqual([
         400,
-        'projectId is not a known property; known: name.',
+        `projectId is not a known property; known: ${known}.`,
       ])
     }
     expect(await rows()).toEqual(before)
@@ -390,13 +390,88 @@ describe.each(archivable)('archived $path', (kind) => {
     const id = newUuid()
     await put(id)
     const before = await rows()
-    for (const archived of [1, 'true', null, undefined]) {
-      const answer = await request('PATCH', `/v1/${kind.path}/${id}`, { key, json: { archived } })
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^archived /)])
+    const wrong: [json: object, error: RegExp][] = [
+      ...[1, 'true', null].map((archived): [object, RegExp] => [{ archived }, /^archived /]),
+      ...['', 'x'.repeat(256), null].map((name): [object, RegExp] => [{ name }, /^name /]),
+      ...['', 'x'.repeat(501), 7].map((description): [object, RegExp] => [{ description }, /^description /]),
+      [{}, /^body has no properties; allowed: at least one of name, description, archived\.$/],
+      [{ id: newUuid() }, /^id is not a known property/],
+    ]
+    for (const [json, error] of wrong) {
+      const answer = await request('PATCH', `/v1/${kind.path}/${id}`, { key, json })
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(error)])
     }
-    const json = { archived: true, name: 'x' }
-    expect((await request('PATCH', `/v1/${kind.path}/${id}`, { key, json })).status).toBe(400)
     expect(await rows()).toEqual(before)
+  })
+})
+
+describe.each(archivable)('$path with a description', (kind) => {
+  const DESCRIPTION = 'x'.repeat(500)
+
+  async function withDescribed() {
+    const made = await withKind(kind)
+    const id = newUuid()
+    const path = `/v1/${kind.path}/${id}`
+    const put = (json: object, headers = {}) => request('PUT', path, { key: made.key, json, headers })
+    const patch = (json: object, headers = {}) => request('PATCH', path, { key: made.key, json, headers })
+    await put({ name: 'First', description: DESCRIPTION })
+    const events = async () => (await summariesOf(made.workspace)).map((summary) => summary.split(' ')[0])
+    return { ...made, id, path, put, patch, events }
+  }
+
+  it('are replaced by a PUT: without a description, they have none', async () => {
+    const { get, id, put, list } = await withDescribed()
+    expect((await get(id)).body.description).toBe(DESCRIPTION)
+    expect((await list()).body.items.find((each: { id: string }) => each.id === id).description).toBe(DESCRIPTION)
+    expect((await put({ name: 'First', description: 'Other' })).body.description).toBe('Other')
+    expect((await put({ name: 'First' })).body).toMatchObject({ name: 'First', description: null })
+    expect((await put({ name: 'First', description: 'x'.repeat(501) })).status).toBe(400)
+    expect((await get(id)).body.description).toBeNull()
+  })
+
+  it('are changed by a PATCH in what it sends, with one event', async () => {
+    const { get, id, patch, events } = await withDescribed()
+    const before = (await events()).length
+    const described = { name: 'First', description: DESCRIPTION, archivedAt: null }
+    expect((await patch({ name: 'Second' })).body).toMatchObject({ ...described, name: 'Second' })
+    expect((await patch({ description: null })).body).toMatchObject({ name: 'Second', description: null })
+    expect((await patch({ description: 'New', name: 'Third' })).body).toMatchObject({
+      name: 'Third',
+      description: 'New',
+    })
+    // Nothing differs.
+    const { headers } = await get(id)
+    expect((await patch({ name: 'Third', archived: false })).headers.get('ETag')).toBe(headers.get('ETag'))
+    const archived = await patch({ archived: true, name: 'Fourth' })
+    expect(archived.body).toMatchObject({ name: 'Fourth', archivedAt: archived.body.updatedAt })
+    expect((await patch({ description: 'Kept' })).body).toMatchObject({
+      description: 'Kept',
+      archivedAt: archived.body.archivedAt,
+    })
+    const type = kind.path.slice(0, -1)
+    expect((await events()).slice(before)).toEqual([
+      `${type}.updated`,
+      `${type}.updated`,
+      `${type}.updated`,
+      `${type}.archived`,
+      `${type}.updated`,
+    ])
+  })
+
+  it('are changed only at the ETag in If-Match', async () => {
+    const { get, id, patch } = await withDescribed()
+    const etag = (await get(id)).headers.get('ETag') ?? ''
+    expect((await patch({ description: 'A' }, { 'If-Match': etag })).status).toBe(200)
+    expect((await patch({ description: 'B' }, { 'If-Match': etag })).status).toBe(412)
+    expect((await get(id)).body.description).toBe('A')
+  })
+
+  it('have it after a deletion was undone', async () => {
+    const { get, id, remove, key } = await withDescribed()
+    await remove(id)
+    const deletions = await request('GET', '/v1/deletions', { key })
+    await request('POST', `/v1/deletions/${deletions.body.items[0].id}/restore`, { key })
+    expect((await get(id)).body.description).toBe(DESCRIPTION)
   })
 })
 

@@ -1,4 +1,4 @@
-/** What can be done to a person, an agent or a project: rename, archive, delete. */
+/** What can be done to a person, an agent or a project: change, archive, delete. */
 
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -9,14 +9,15 @@ import type { MenuItem } from '../components/menu.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { showError, showMessage } from '../messages.ts'
-import { type Resource, refreshKind, remove, rename, setArchived, WORDS } from './data.ts'
+import { change, type Resource, refreshKind, remove, setArchived, WORDS } from './data.ts'
+import { DescriptionField } from './description-field.tsx'
 import type { Kind } from './kinds.ts'
 import styles from './people.module.css'
 
 /** The dialog that is open. */
 export interface Shown {
   readonly resource: Resource
-  readonly dialog: 'rename' | 'delete'
+  readonly dialog: 'edit' | 'delete'
 }
 
 /** Archives and unarchives, which can be undone at once. */
@@ -43,7 +44,7 @@ export function itemsOf(
 ): readonly MenuItem[] {
   const { archivedAt } = resource
   return [
-    { label: 'Rename', onSelect: () => show({ resource, dialog: 'rename' }) },
+    { label: kind === 'users' ? 'Rename' : 'Edit', onSelect: () => show({ resource, dialog: 'edit' }) },
     ...(kind === 'users' ? [] : [{ label: archivedAt ? 'Unarchive' : 'Archive', onSelect: () => archive(resource) }]),
     { label: 'Delete', isDangerous: true, onSelect: () => show({ resource, dialog: 'delete' }) },
   ]
@@ -57,7 +58,7 @@ interface ActionDialogProps {
 }
 
 export function ActionDialog({ kind, shown: { resource, dialog }, onDeleted, onClose }: ActionDialogProps) {
-  if (dialog === 'rename') return <Rename kind={kind} resource={resource} onClose={onClose} />
+  if (dialog === 'edit') return <Edit kind={kind} resource={resource} onClose={onClose} />
   return <Delete kind={kind} resource={resource} onDeleted={onDeleted} onClose={onClose} />
 }
 
@@ -67,20 +68,20 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-const draftOfName = (kind: Kind, id: string) => `${kind}/${id}`
+const draftOf = (kind: Kind, id: string) => `${kind}/${id}`
 
-/** The first one whose name was typed and not saved. */
-export function renamedOf(kind: Kind, resources: readonly Resource[]): Shown | undefined {
-  const resource = resources.find(({ id }) => hasDraft(draftOfName(kind, id)))
-  return resource && { resource, dialog: 'rename' }
+/** The first one of which something was typed and not saved. */
+export function editedOf(kind: Kind, resources: readonly Resource[]): Shown | undefined {
+  const resource = resources.find(({ id }) => hasDraft(draftOf(kind, id)))
+  return resource && { resource, dialog: 'edit' }
 }
 
-function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
-  const [{ name }, setFields, draft] = useDraft(draftOfName(kind, id), { name: old })
+function Edit({ kind, resource: { id, name: old, description: before }, onClose }: DialogProps) {
+  const [fields, setFields, draft] = useDraft(draftOf(kind, id), { name: old, description: before ?? '' })
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => rename(kind, id, name.trim()),
-    onSuccess: async ({ name: given }) => {
-      showMessage(`${old} renamed to ${given}.`)
+    mutationFn: () => change(kind, id, fields),
+    onSuccess: async ({ name }) => {
+      showMessage(name === old ? `${name} saved.` : `${old} renamed to ${name}.`)
       draft.drop()
       onClose()
       await refreshKind(kind)
@@ -88,8 +89,8 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
   })
   return (
     <FormDialog
-      title={`Rename ${old}`}
-      verb="Rename"
+      title={kind === 'users' ? `Rename ${old}` : `Edit ${old}`}
+      verb={kind === 'users' ? 'Rename' : 'Save'}
       draft={draft}
       isPending={isPending}
       error={error}
@@ -98,9 +99,20 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
     >
       <Field label="Name">
         {(attributes) => (
-          <input {...attributes} required value={name} onChange={({ target }) => setFields({ name: target.value })} />
+          <input
+            {...attributes}
+            required
+            value={fields.name}
+            onChange={({ target }) => setFields({ ...fields, name: target.value })}
+          />
         )}
       </Field>
+      {kind !== 'users' && (
+        <DescriptionField
+          value={fields.description}
+          onChange={(description) => setFields({ ...fields, description })}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -9,8 +9,16 @@ import type { Kind } from './kinds.ts'
 
 type Schemas = components['schemas']
 
-/** A person cannot be archived. */
-export type Resource = Schemas['User'] & Partial<Pick<Schemas['Project' | 'Agent'], 'archivedAt'>>
+/** A person has no description and cannot be archived. */
+export type Resource = Schemas['User'] & Partial<Pick<Schemas['Project' | 'Agent'], 'description' | 'archivedAt'>>
+
+/** What a form sets. An empty description is none. */
+export interface Settings {
+  readonly name: string
+  readonly description: string
+}
+
+const settingsOf = ({ name, description }: Settings) => ({ name: name.trim(), description: description.trim() || null })
 
 interface Words {
   /** The name of events and deletions. */
@@ -49,10 +57,18 @@ export function useMay(kind: Kind) {
 }
 
 /** @throws if there is one of this ID already. */
-export const create = (kind: Kind, id: string, name: string): Promise<Resource> =>
-  workspace[kind].put(id, { name }, { ifNoneMatch: '*' })
+export const create = (kind: Kind, id: string, settings: Settings): Promise<Resource> => {
+  const { name, description } = settingsOf(settings)
+  const options = { ifNoneMatch: '*' } as const
+  return kind === 'users'
+    ? workspace.users.put(id, { name }, options)
+    : workspace[kind].put(id, { name, description }, options)
+}
 
-export const rename = (kind: Kind, id: string, name: string): Promise<Resource> => workspace[kind].put(id, { name })
+export const change = (kind: Kind, id: string, settings: Settings): Promise<Resource> => {
+  const { name, description } = settingsOf(settings)
+  return kind === 'users' ? workspace.users.put(id, { name }) : workspace[kind].update(id, { name, description })
+}
 
 export const setArchived = (kind: Exclude<Kind, 'users'>, id: string, archived: boolean): Promise<Resource> =>
   workspace[kind].update(id, { archived })

@@ -6,6 +6,7 @@ import { Field, FormDialog } from '../components/field.tsx'
 import { useDraft } from '../drafts.ts'
 import { showMessage } from '../messages.ts'
 import { create, refreshKind, WORDS } from './data.ts'
+import { DescriptionField } from './description-field.tsx'
 import type { Kind } from './kinds.ts'
 
 const HELP_OF_ID: Readonly<Record<Kind, string>> = {
@@ -20,14 +21,15 @@ export const draftOfNew = (kind: Kind) => kind
 export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }) {
   const navigate = useNavigate()
   // A second attempt creates the same one.
-  const [{ name, id, newId }, setFields, draft] = useDraft(draftOfNew(kind), () => ({
+  const [fields, setFields, draft] = useDraft(draftOfNew(kind), () => ({
     name: '',
+    description: '',
     id: '',
     newId: crypto.randomUUID() as string,
   }))
   const { noun } = WORDS[kind]
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => create(kind, id.trim() || newId, name.trim()),
+    mutationFn: () => create(kind, fields.id.trim() || fields.newId, fields),
     onSuccess: async (created) => {
       showMessage(`${created.name} created.`)
       draft.drop()
@@ -51,11 +53,17 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
           <input
             {...attributes}
             required
-            value={name}
-            onChange={({ target }) => setFields({ name: target.value, id, newId })}
+            value={fields.name}
+            onChange={({ target }) => setFields({ ...fields, name: target.value })}
           />
         )}
       </Field>
+      {kind !== 'users' && (
+        <DescriptionField
+          value={fields.description}
+          onChange={(description) => setFields({ ...fields, description })}
+        />
+      )}
       <Field label="ID" help={HELP_OF_ID[kind]}>
         {(attributes) => (
           <input
@@ -64,8 +72,8 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
             spellCheck={false}
             autoCapitalize="none"
             placeholder={kind === 'users' ? undefined : 'a new UUID'}
-            value={id}
-            onChange={({ target }) => setFields({ name, id: target.value, newId })}
+            value={fields.id}
+            onChange={({ target }) => setFields({ ...fields, id: target.value })}
           />
         )}
       </Field>

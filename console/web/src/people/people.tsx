@@ -15,7 +15,7 @@ import type { ApiKey } from '../keys/data.ts'
 import { Projects } from '../keys/keys.tsx'
 import { useGrowing } from '../lists.ts'
 import { type Identity, useIdentities } from '../sign-in-data.ts'
-import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
+import { ActionDialog, editedOf, itemsOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import { type Resource, reachOf, resourcesQuery, useKeysOf, useMay, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
@@ -104,7 +104,7 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
   const may = useMay(kind)
   const archive = useArchive(kind)
   const keysOf = useKeysOf()
-  const [shown, setShown] = useState(() => renamedOf(kind, resources))
+  const [shown, setShown] = useState(() => editedOf(kind, resources))
   const hasReach = kind === 'users' && keysOf !== undefined
   const identities = useIdentities()
   const hasRoles = kind === 'users' && identities !== undefined && identities.length > 0

@@ -11,7 +11,7 @@ import { Time } from '../components/time.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { nameOf } from '../schedules/state.ts'
 import { useIdentities } from '../sign-in-data.ts'
-import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
+import { ActionDialog, editedOf, itemsOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import {
   type Resource as AnyResource,
@@ -55,13 +55,13 @@ interface LoadedProps {
 }
 
 function Loaded({ kind, resource, problem }: LoadedProps) {
-  const { id, name, archivedAt, createdAt, updatedAt } = resource
+  const { id, name, description, archivedAt, createdAt, updatedAt } = resource
   const { user } = useMe()
   const may = useMay(kind)
   const can = useCan()
   const archive = useArchive(kind)
   const navigate = Route.useNavigate()
-  const [shown, setShown] = useState(() => renamedOf(kind, [resource]))
+  const [shown, setShown] = useState(() => editedOf(kind, [resource]))
   const isOneself = kind === 'users' && user?.id === id
   return (
     <Page
@@ -98,6 +98,7 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
       <div className={styles.columns}>
         <section>
           <h2>About {kind === 'users' ? 'this person' : 'it'}</h2>
+          {description && <p className={`${styles.description} anywhere`}>{description}</p>}
           {kind === 'users' && <Avatar user={resource} isLarge />}
           {isOneself && can('profile-picture:write') && <OwnPicture userId={id} />}
           <Facts

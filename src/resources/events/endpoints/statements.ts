@@ -11,7 +11,7 @@ import {
 } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { keyIsUnrestricted } from '../../../access/project.ts'
-import { differs, edited } from '../../../access/revision.ts'
+import { changed as changedIn, changes, differs, edited } from '../../../access/revision.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { insertRow } from '../../../db/rows.ts'
@@ -49,8 +49,6 @@ const { id, url, batch } = created
 const eventEndpointId = text('eventEndpointId')
 /** The organization that the URL and the secret are sealed for. */
 const sealedFor = text('sealedFor')
-/** JSON object of the columns that a PATCH changes. */
-const changes = text('changes')
 /** 1 enables the endpoint, 0 disables it; null leaves it as it is. */
 const enabled = numberOrNull('enabled')
 /** The number that the endpoint goes on after. */
@@ -158,8 +156,7 @@ export const accessible = requiring([named], { endpointExists, isUnrestricted })
 export const selectEndpoint = guarded(accessible, {}, () => accessible.rows(fields))
 
 const changed = <Column extends 'sealedUrl' | 'url' | 'types' | 'projectId' | 'note' | 'batch'>(column: Column) =>
-  sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${eventEndpoints[column]}
-    else ${changes} ->> ${sql.raw(`'${column}'`)} end`
+  changedIn(column, eventEndpoints[column])
 
 const isEnabling = sql`coalesce(${enabled}, 0)`
 const isDisabling = sql`not coalesce(${enabled}, 1)`

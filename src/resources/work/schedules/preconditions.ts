@@ -1,5 +1,5 @@
 /** What the operations on schedules and their runs require, for each type of parent. */
-import { and, count, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { agentNotFound, scheduleLimitReached } from '../../../access/failures.ts'
 import { agentIsActive } from '../../../access/platform-resource.ts'
@@ -13,7 +13,7 @@ import {
 } from '../../../access/preconditions.ts'
 import { projectExists, projectIsAccessible, projectIsActive } from '../../../access/project.ts'
 import { withinQuotas } from '../../../access/quotas.ts'
-import { isNewIfRequired, matchesRevision } from '../../../access/revision.ts'
+import { changed, changes, isNewIfRequired, matchesRevision } from '../../../access/revision.ts'
 import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../../db/schema.ts'
 import { query } from '../../../db/statement.ts'
@@ -35,16 +35,8 @@ export const scheduleId = text('scheduleId')
 export const idempotencyKey = textOrNull('idempotencyKey')
 /** The `runAt` that a PUT or a PATCH sends; null without one. */
 export const runAt = textOrNull('runAt')
-/** The settings that a PATCH changes, as a JSON object. */
-const changes = text('changes')
 const scheduleLimit = number('scheduleLimit')
 const seenRevision = textOrNull('seenRevision')
-
-/** The value of a column after a PATCH: that of `changes`, if it has the property, which may be null. */
-export function changed(name: keyof typeof schedules.$inferSelect, column: SQLWrapper) {
-  const path = sql.raw(`'$.${name}'`)
-  return sql`case when json_type(${changes}, ${path}) is null then ${column} else ${changes} ->> ${path} end`
-}
 
 export type ParentType = 'project' | 'agent'
 

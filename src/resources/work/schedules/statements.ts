@@ -5,7 +5,7 @@ import { copyToDeletions } from '../../../access/deletions.ts'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
 import { isUnrestricted } from '../../../access/guard.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { differs, newRevision, unchangedIf } from '../../../access/revision.ts'
+import { changed, differs, newRevision, unchangedIf } from '../../../access/revision.ts'
 import { hasDeleted, listOf } from '../../../db/examined.ts'
 import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../../db/rows.ts'
@@ -16,7 +16,6 @@ import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { listRequiresUnrestricted } from './failures.ts'
 import {
   agentPreconditions,
-  changed,
   earlier,
   idempotencyKey,
   isOfParent,
