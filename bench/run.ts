@@ -1,5 +1,5 @@
 /** Runs everything side by side on this machine, prints the tables and writes them to bench/RESULTS.md. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -104,6 +104,9 @@ const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
 const servers: Server[] = []
 const started = performance.now()
 try {
+  if (isRedrawn && !existsSync(RESULTS)) {
+    throw new Error('bench/results.json is missing: --pictures needs the results of a run on this machine.')
+  }
   if (!isRedrawn) writeFileSync(RESULTS, `${JSON.stringify(await run(), shorten, 1)}\n`)
   const results: Results = JSON.parse(readFileSync(RESULTS, 'utf8'))
   const text = report(results)

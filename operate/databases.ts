@@ -1,6 +1,6 @@
 /**
  * The databases of a deployment or of a state folder: database 0, which the configuration names, and those that the table
- * `databases` of database 0 lists (docs/design.md, "Operator commands and restores").
+ * `databases` of database 0 lists (docs/design-storage.md, "Operator commands and restores").
  */
 import { basename } from 'node:path'
 import { bindingOf, MAX_DATABASE_BYTES } from '../src/db/database.ts'

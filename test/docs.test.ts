@@ -77,6 +77,9 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'llms-full.txt',
       'health',
       'docs/contract',
+      'docs/keys',
+      'docs/resources',
+      'docs/work',
       'docs/clients',
       'docs/client',
       'docs/command',
@@ -118,6 +121,9 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
         health: './health',
         guides: {
           contract: './docs/contract',
+          keys: './docs/keys',
+          resources: './docs/resources',
+          work: './docs/work',
           clients: './docs/clients',
           client: './docs/client',
           command: './docs/command',
@@ -343,6 +349,9 @@ describe('what agents read', () => {
 
   it.each([
     '/docs/contract.md',
+    '/docs/keys.md',
+    '/docs/resources.md',
+    '/docs/work.md',
     '/docs/clients.md',
     '/docs/client.md',
     '/docs/command.md',

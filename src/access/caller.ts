@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 3
 /** Before the second attempt; twice as long before the third, and each up to twice that at random. */
 const PAUSE_MS = 40
 
-/** What an operation requires of the key (docs/contract.md, API keys). */
+/** What an operation requires of the key (docs/contract-keys.md, API keys). */
 export interface CallerScope {
   /** Null if any live key will do. */
   readonly scope: Scope | null

@@ -1,5 +1,5 @@
 /**
- * Which API keys a caller may manage (docs/contract.md, API keys): those that act as its user and may use no other
+ * Which API keys a caller may manage (docs/contract-keys.md, API keys): those that act as its user and may use no other
  * projects. A rotated key manages only itself.
  */
 import { and, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'

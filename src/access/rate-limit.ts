@@ -1,5 +1,5 @@
 /**
- * The rate limits (docs/contract.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The
+ * The rate limits (docs/contract-keys.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The
  * isolate stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
  */
 import type { Environment } from '../environment.ts'

@@ -1,4 +1,4 @@
-/** What a person who has signed in with an identity provider may do with API keys (docs/contract.md, Keys of people who sign in). */
+/** What a person who has signed in with an identity provider may do with API keys (docs/contract-keys.md, Keys of people who sign in). */
 import { and, eq, gt, isNotNull, ne, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { now } from '../db/parameters.ts'

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 /**
  * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.
  *
- * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first
+ * Fixed times follow the wall clock (docs/contract-work.md, Schedules): times in a skipped hour fire once, at the first
  * instant after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that
  * matches.
  *

@@ -1,4 +1,4 @@
-/** docs/contract.md: the example of each section, on the demo workspace of `npm run dev`. */
+/** The pages of the API contract: the example of each section, on the demo workspace of `npm run dev`. */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,7 +12,12 @@ const DOCUMENTED_URL = 'http://localhost:8787'
 /** More than the demo and the examples before that of the quotas have. */
 const PROJECT_LIMIT = 10
 
-const [, ...sections] = readFileSync(join(ROOT, 'docs', 'contract.md'), 'utf8').split(/^## /m)
+/** The last has the quotas, after which nothing can be created. */
+const PAGES = ['contract-keys', 'contract-resources', 'contract-work', 'contract']
+const sections = PAGES.flatMap((page) => {
+  const [, ...own] = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8').split(/^## /m)
+  return own
+})
 const examples = sections.map((section) => ({
   title: section.split('\n')[0],
   commands: blocksOf(section, 'console').flatMap(commandsIn),

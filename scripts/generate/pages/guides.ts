@@ -10,6 +10,24 @@ export const DESCRIPTION =
 export const GUIDES = [
   { name: 'contract', file: 'docs/contract.md', title: 'API contract', description: 'the rules of all operations' },
   {
+    name: 'keys',
+    file: 'docs/contract-keys.md',
+    title: 'API keys and sign-in',
+    description: 'scopes, projects, rotation, sessions, and people who sign in',
+  },
+  {
+    name: 'resources',
+    file: 'docs/contract-resources.md',
+    title: 'Resources',
+    description: 'projects, agents, deletions, events, pins, files, skills, pictures and variables',
+  },
+  {
+    name: 'work',
+    file: 'docs/contract-work.md',
+    title: 'Scheduled work',
+    description: 'schedules, runs and the run endpoint',
+  },
+  {
     name: 'clients',
     file: 'docs/clients.md',
     title: 'Write a client',

@@ -1,4 +1,4 @@
-/** The API keys of an organization (docs/contract.md, API keys). */
+/** The API keys of an organization (docs/contract-keys.md, API keys). */
 import * as z from 'zod/mini'
 import {
   callerIsRotated,

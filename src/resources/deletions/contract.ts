@@ -1,4 +1,4 @@
-/** The deletions that can still be undone (docs/contract.md, Deletions). */
+/** The deletions that can still be undone (docs/contract-resources.md, Deletions). */
 import * as z from 'zod/mini'
 import type { DeletedType } from '../../access/deletions.ts'
 import {

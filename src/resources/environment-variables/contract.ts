@@ -1,4 +1,4 @@
-/** The encrypted environment variables of a project (docs/contract.md, Environment variables). */
+/** The encrypted environment variables of a project (docs/contract-resources.md, Environment variables). */
 import * as z from 'zod/mini'
 import { projectArchived, projectForbidden, projectNotFound, quotaExceeded } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'

@@ -1,4 +1,4 @@
-/** The operations that read events (docs/contract.md, Events). */
+/** The operations that read events (docs/contract-resources.md, Events). */
 
 import * as z from 'zod/mini'
 import { unrestrictedKeyRequired } from '../../access/failures.ts'

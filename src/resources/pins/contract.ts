@@ -1,4 +1,4 @@
-/** The pins of a user (docs/contract.md, Pins). */
+/** The pins of a user (docs/contract-resources.md, Pins). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'

@@ -1,4 +1,4 @@
-/** The profile pictures of users (docs/contract.md, Profile pictures). */
+/** The profile pictures of users (docs/contract-resources.md, Profile pictures). */
 import * as z from 'zod/mini'
 import { userNotFound } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'

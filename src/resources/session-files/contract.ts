@@ -1,4 +1,4 @@
-/** The files of a session (docs/contract.md, Session files). */
+/** The files of a session (docs/contract-resources.md, Session files). */
 import * as z from 'zod/mini'
 import { projectArchived, projectForbidden, quotaExceeded, sessionNotFound } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'

@@ -1,4 +1,4 @@
-/** The feeds of skills (docs/contract.md, Feeds). */
+/** The feeds of skills (docs/contract-resources.md, Feeds). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'

@@ -1,4 +1,4 @@
-/** The skills of an organization (docs/contract.md, Skills). */
+/** The skills of an organization (docs/contract-resources.md, Skills). */
 import * as z from 'zod/mini'
 import { etagMismatch, quotaExceeded } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'

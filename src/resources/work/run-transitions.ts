@@ -1,5 +1,5 @@
 /**
- * The life of a run: its states, and the only code that writes them (docs/design.md, Schedules).
+ * The life of a run: its states, and the only code that writes them (docs/design-work.md, Schedules).
  *
  * | cause                                               | from      | to                                               |
  * | --------------------------------------------------- | --------- | ------------------------------------------------ |

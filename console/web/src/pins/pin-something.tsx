@@ -74,7 +74,7 @@ export function PinSomething({ pinned, onChoose, onClose }: PinSomethingProps) {
   )
 }
 
-/** Only UUIDs can be pinned (docs/contract.md, Pins). */
+/** Only UUIDs can be pinned (docs/contract-resources.md, Pins). */
 function Unpinnable({ projects }: { readonly projects: readonly Found[] }) {
   const [first, ...others] = projects.slice(0, SHOWN).map(({ id, name }) => <bdi key={id}>{name}</bdi>)
   return (

@@ -1,4 +1,4 @@
-/** Delivers the events that an endpoint does not have yet (docs/design.md, "Deliveries of events"). */
+/** Delivers the events that an endpoint does not have yet (docs/design-work.md, "Deliveries of events"). */
 import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
 import { selectWakeableByService, wake } from '../../../access/wake.ts'

@@ -10,7 +10,7 @@ import type { Work } from '../runs/work.ts'
 const MAX_OUTCOME_BYTES = 16 * 1024
 
 /**
- * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
+ * Sends a run (docs/contract-work.md, Run endpoint). All attempts to send a run have the same id.
  * @param data the run, as it is sent.
  */
 export async function sendRun(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {

@@ -1,6 +1,6 @@
 /**
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
- * docs/design.md, "Deliveries", explains why there are two queues.
+ * docs/design-work.md, "Deliveries", explains why there are two queues.
  */
 
 import { and, eq, sql } from 'drizzle-orm'

@@ -1,4 +1,4 @@
-/** Fires the schedules that are due (docs/design.md, Fire what is due). */
+/** Fires the schedules that are due (docs/design-work.md, Fire what is due). */
 import { and, asc, eq, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
 import { latestRun } from '../../../cron/next-run.ts'

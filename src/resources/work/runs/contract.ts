@@ -1,4 +1,4 @@
-/** The operations on the runs of schedules (docs/contract.md, Runs). */
+/** The operations on the runs of schedules (docs/contract-work.md, Runs). */
 import * as z from 'zod/mini'
 import { projectForbidden, projectNotFound, projectRequired, sessionNotFound } from '../../../access/failures.ts'
 import type { Contract } from '../../../http/contract.ts'

@@ -1,4 +1,4 @@
-/** The operations on the schedules of projects and agents (docs/contract.md, Schedules). */
+/** The operations on the schedules of projects and agents (docs/contract-work.md, Schedules). */
 import * as z from 'zod/mini'
 import {
   agentArchived,
