@@ -134,7 +134,7 @@ export interface NamedUsage {
   readonly usage: Usage
 }
 
-/** Of the seven of the specification. */
+/** The usages of the seven operations of the specification. */
 export function documentedUsages({ operations }: Counted): NamedUsage[] {
   return documented.map(({ name }) => ({ name, usage: usageOf(operations, name) }))
 }
@@ -188,7 +188,7 @@ export const MIX: Readonly<Record<string, number>> = {
 
 /** A month is 30 days. */
 const DAYS_PER_MONTH = 30
-/** Of a session's file. */
+/** The size of a session's file. */
 const BYTES_OF_CONTENT = 10_000
 /** The service's own line and Cloudflare's record of the request. */
 const LOG_BYTES_PER_REQUEST = 2_000

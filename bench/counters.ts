@@ -45,7 +45,7 @@ export async function measureCounters(): Promise<Counters> {
 /** What a request leaves to do after its response has been done by then. */
 const SETTLE_MS = 30
 
-/** Of the typical request of each operation. */
+/** What the typical request of each operation costs. */
 async function ofOperations(): Promise<Counters> {
   const server = await startWorker(await bundleWorker('src/index.ts', true), { ...QUIET, ...WIDE_LIMITS })
   try {

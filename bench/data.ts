@@ -130,7 +130,7 @@ export interface Operation {
   deepRequestAt?(index: number, rows: number): BenchRequest
 }
 
-/** Those of the seeded parents; the parents of grown ones come after. */
+/** Only the schedules of the seeded parents; those of grown rows come after them. */
 const clearSchedules = (parent: 'project' | 'agent') => [
   `DELETE FROM "schedules" WHERE "organizationId" = ${mine} AND "parentType" = '${parent}'
     AND "parentId" < ${literal(id(parent, PARENTS))}`,
@@ -445,7 +445,7 @@ function skillVersion(organizationId: string, v: string): Row {
   }
 }
 
-/** As many digits as a SHA-256 has. */
+/** Has the 64 hexadecimal digits of a SHA-256. */
 const sha256OfFile = (v: string) => `printf('%064x', ${v})`
 
 /** 2 KB of content. */

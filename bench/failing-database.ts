@@ -13,7 +13,7 @@ import { bundle, QUIET, startWorker, type WorkerServer } from './servers.ts'
 const MODES = ['works', 'fails', 'hangs'] as const
 const REQUESTS = 400
 const DELIVERIES = 50
-/** Of the other database. */
+/** Clients of the organization in the other database. */
 const CLIENTS = 20
 /** After this, D1 gives up by itself. */
 const HANG_MS = 10_000

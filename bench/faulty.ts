@@ -39,7 +39,7 @@ function withFaults(environment: Bindings, use: { faults: number }): Bindings {
   }
   const message = () => D1_ERRORS[Math.floor(Math.random() * D1_ERRORS.length)] ?? ''
   const { DB, OBJECTS } = environment
-  // Of both stores only what the service calls is here; the casts claim the rest.
+  // Only what the service calls of both stores is here; the casts claim the rest.
   return {
     ...environment,
     DB: {

@@ -17,7 +17,7 @@ export interface BenchRequest {
 export interface LoadResult {
   readonly requests: number
   readonly seconds: number
-  /** Of each request, ascending. */
+  /** The time of each request, ascending. */
   readonly latenciesMs: readonly number[]
   /** Answers that were not a success, by what was asked and the status. */
   readonly failures: ReadonlyMap<string, number>
@@ -123,7 +123,7 @@ export async function ask(origin: URL, token: string, request: BenchRequest) {
     body: body ?? null,
   })
   const { status, headers } = response
-  // Of other types nothing is read.
+  // Bodies of other types are not read.
   const text = headers.get('content-type')?.includes('json') ? await response.text() : '{}'
   return { status, headers, text, body: JSON.parse(text) as object }
 }

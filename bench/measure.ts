@@ -73,7 +73,7 @@ function withoutNews(body: object): object {
 export interface Speed {
   readonly operation: string
   readonly contender: string
-  /** Of each round. */
+  /** The figures of each round. */
   readonly perSecond: readonly number[]
   readonly cpuMs: readonly number[]
   readonly p50Ms: readonly number[]
@@ -351,7 +351,7 @@ export async function operationCosts(
   return results
 }
 
-/** Of one request. More and more are made ready, then sent one after the other, until it is enough. */
+/** The CPU time of one request. More and more are made ready, then sent one after the other, until it is enough. */
 async function costOf(
   server: WorkerServer,
   name: string,

@@ -34,7 +34,7 @@ const RANGES = Array.from({ length: 60 }, (_, narrower) =>
   Array.from({ length: narrower + 1 }, (_, first) => `${first}-${59 - narrower + first}`),
 ).flat()
 
-/** As many of the items as an expression of so many characters has room for. */
+/** The items that an expression of this length has room for. */
 function listOf(items: readonly string[], characters: number): string {
   const count = items.findLastIndex((_, index) => items.slice(0, index + 1).join().length <= characters) + 1
   return items.slice(0, count).join()

@@ -279,7 +279,7 @@ const LARGEST_FILE = Buffer.alloc(95_000_000)
 const LARGEST_PICTURE = Buffer.concat([PICTURE, Buffer.alloc(5 * MEBIBYTE - PICTURE.byteLength)])
 
 const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
-/** Of a key pair that nobody has. */
+/** The public key of a key pair that nobody has. */
 const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 
 const variablesOf = async (place: Place) => `/v1/projects/${await place.put('projects')}/environment-variables`
@@ -805,10 +805,10 @@ const MAX_HEADERS_LENGTH = Object.fromEntries(
   Array.from({ length: HEADERS_BYTES / 5 }, (_, index) => [`x${index.toString(36).padStart(4, '0')}`, '']),
 )
 
-/** As many as there is room for. */
+/** A query with as many parameters as there is room for. */
 const MAX_QUERY_LENGTH = '&a'.repeat(QUERY_BYTES / 2)
 
-/** As many values as a body may have. */
+/** The most values that a body may have. */
 const MAX_VALUES = 99_000
 
 /** A body of so many bytes with so many unknown names. */

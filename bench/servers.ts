@@ -42,7 +42,7 @@ export interface WorkerServer extends Server {
   readonly database: D1Database
   readonly databaseAt: (number: number) => D1Database
   readonly objects: R2Bucket
-  /** Of an interface. */
+  /** The origin of an interface. */
   readonly originOf: (name: string) => Promise<URL>
   memoryMb(): number
   /** The most memory that its processes have held at once since `watchMemory`, beyond what they held then. */

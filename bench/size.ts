@@ -4,9 +4,9 @@ import { insert, type Row, schema } from './data.ts'
 
 export interface Size {
   readonly name: string
-  /** Of a usual row. */
+  /** The bytes of a usual row. */
   readonly bytes: number
-  /** Of a row whose texts are as long as they may be. */
+  /** The bytes of a row whose texts are as long as they may be. */
   readonly mostBytes: number
 }
 
@@ -31,7 +31,7 @@ const longest = (characters: number) =>
   `(printf('%08d', v) || replace(hex(zeroblob(${characters - 8})), '00', char(128512)))`
 /** The same of one byte each. */
 const longestName = (characters: number) => `printf('%0${characters}d', v)`
-/** Of a project or a user, and of what has a name. */
+/** IDs of projects and users, and names. */
 const MAX_ID_LENGTH = longest(255)
 const MAX_NAME_LENGTH = longest(255)
 
@@ -244,7 +244,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** Of each kind, over many rows. */
+/** The bytes of each kind of row, over many rows. */
 export function sizes(): Size[] {
   return Object.entries(ROW_OF).map(([name, { table, row, longest }]) => ({
     name,

@@ -35,7 +35,7 @@ export interface StartUp {
 }
 
 /**
- * Of each contender, medians of new processes of workerd, from their start to the first response: 401, because the
+ * Medians of new processes of workerd for each contender, from their start to the first response: 401, because the
  * request for a list of files has no API key. What an empty Worker takes is subtracted. The contenders take turns, so
  * that what else the machine does falls on all of them.
  */
@@ -133,7 +133,7 @@ export interface FirstRequest {
 }
 
 /**
- * Of each of the seven operations: the first and the second request, each in a fresh process of workerd in which a
+ * For each of the seven operations: the first and the second request, each in a fresh process of workerd in which a
  * neighbour has formatted a date, and which has answered one request to another operation, so that its connections are
  * open. The contenders take turns.
  */

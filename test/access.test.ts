@@ -247,7 +247,7 @@ const DRAWN = [
   [/\b(?!01900000-0000-7000-8000)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id'],
   [/\b(?:ws[kf]\d*_|whsec_)[\w+/=]+/g, 'token'],
   [/"[\w+/=-]{40,}"/g, '"bytes"'],
-  // Of events and their feed, and of a request that is sent.
+  // Cursors of events and their feed, and of a request that is sent.
   [/(?<=ursor":")[\da-z]{11}(?=")/g, 'place'],
   [/(?<="milliseconds":)\d+/g, '0'],
 ] as const

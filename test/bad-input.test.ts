@@ -71,12 +71,12 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 )
 
-/** As a client encodes a segment, apart from lone surrogates, which no URL can have. */
+/** Encodes a segment as a client does, apart from lone surrogates, which no URL can have. */
 function encodeWhole(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** As a client can send it: a GET has no body, and a declared length is that of the body. */
+/** The request as a client can send it: a GET has no body, and a declared length is that of the body. */
 function sendable(method: string, { json, body, ...example }: Example): Example {
   if (method === 'GET') return example
   const content = json === undefined ? body : JSON.stringify(json)

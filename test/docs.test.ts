@@ -30,7 +30,7 @@ const FILES = [
 ] as const
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-/** As a browser's request arrives: what is sent on is not followed on the way. */
+/** Sends a request as a browser's arrives: what is sent on is not followed on the way. */
 async function ask(path: string, method = 'GET', headers: Record<string, string> = {}) {
   const context = createExecutionContext()
   const request = new Request(ORIGIN + path, { method, headers, redirect: 'manual' })

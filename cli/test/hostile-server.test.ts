@@ -32,7 +32,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
 }
 
 const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
-/** That of the second thing in the lists. */
+/** The name of the second thing in the lists. */
 const HOSTILE_NAME = 'notes'
 /** Each command that sends requests. */
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [

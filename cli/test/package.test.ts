@@ -48,7 +48,7 @@ describe('the packed cli', () => {
   const loginFile = join(home, 'workspace', 'login.json')
   const SECRET = `hello-${randomBytes(8).toString('hex')}`
   let demo: ReturnType<typeof readDemo>
-  /** Of an organization without a run endpoint. */
+  /** An organization without a run endpoint. */
   let other: { readonly apiKey: string; readonly agentId: string; readonly projectId: string }
 
   beforeAll(() => {
@@ -429,7 +429,7 @@ describe('the packed cli', () => {
       await until(() => pattern.test(text))
       return text
     }
-    /** As a lease that ends, and the tick after it. The other organization is in the second database. */
+    /** Ends a lease, and runs the tick after it. The other organization is in the second database. */
     async function endLease(id: string) {
       await rowsOf(
         state,

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { startWorkspace } from '../../test/support/commands.ts'
 
 const RUN = { id: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81', name: 'Review' }
-/** Of the service: its clock differs from that of this machine. */
+/** How far the service's clock is ahead of this machine's. */
 const AHEAD_MS = 5 * 3600_000
 /** A command is stopped ten seconds before its claim ends, so this leaves it eight, also on a busy machine. */
 const LEASE_MS = 18_000
@@ -22,7 +22,7 @@ interface Answer {
 /** What answers a request; undefined closes the connection. The API key may not read the run endpoint, by default. */
 interface Answers extends Partial<Record<'renew' | 'complete', (request: object) => Answer | undefined>> {
   readonly runEndpoint?: Answer
-  /** Of the claim; by default, after `LEASE_MS`. */
+  /** When the claim ends; by default, after `LEASE_MS`. */
   readonly leaseExpiresAt?: string
 }
 const FORBIDDEN = { status: 403, body: { error: 'The API key does not have the scope run-endpoint:read.' } }

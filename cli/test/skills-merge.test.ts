@@ -77,7 +77,7 @@ it('keeps every line that anybody wrote, and both agents come to the same skill'
         for (const line of added) written.add(line)
         writeFiles(skillOf(agent), { [file]: lines.join('\n') })
       }
-      /** As an agent that keeps both sides of each conflict. */
+      /** Resolves as an agent that keeps both sides of each conflict. */
       const resolveConflicts = (agent: Agent) => {
         for (const file of FILES) {
           if (!(file in readBytes(skillOf(agent)))) continue

@@ -11,7 +11,7 @@ import { type Content, entry, writeFiles } from './support/skill-folders.ts'
 
 let running: SharedService
 let url: string
-/** Of one organization. */
+/** The API key of one organization. */
 let key: string
 let service: Service
 

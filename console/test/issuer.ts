@@ -53,7 +53,7 @@ export interface Issuers {
 }
 
 export const CLIENT_ID = 'console'
-/** Of all issuers, so that only the checks of the console tell them apart. */
+/** The same secret at all issuers, so that only the checks of the console tell them apart. */
 export const CLIENT_SECRET = 'the secret of the console, 32 bytes'
 
 export function newKeys(id: string = randomUUID()): Keys {

@@ -234,7 +234,7 @@ function send(kind: KeyKind, { body, headers }: Sent): Promise<ApiResponse> {
   return postMcp(body, { headers, ...(key !== undefined && { key }) })
 }
 
-/** Of the protocol, and of the checks before it. */
+/** Statuses of the protocol, and of the checks before it. */
 const STATUSES = [200, 202, 400, 403, 404, 406, 413, 415]
 
 function expectBounded(kind: KeyKind, { status, headers, body }: ApiResponse): void {

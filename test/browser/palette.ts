@@ -3,7 +3,7 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 const CHANNELS = 3
 const MAX_COLORS = 256
-/** Of the palette. The others are those that differ most, so that a small mark keeps its color. */
+/** The most frequent colors are in the palette. The others are those that differ most, so that a small mark keeps its color. */
 const MOST_FREQUENT = 128
 
 /**

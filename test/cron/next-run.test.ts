@@ -381,7 +381,7 @@ const fromChange = fc.oneof(
   fc.constantFrom(-MINUTE_MS, -1000, -1, 0, 1, 1000, MINUTE_MS),
 )
 
-/** Of a zone: a clock change, an expression, and instants from hours to months away. */
+/** What is tried in a zone: a clock change, an expression, and instants from hours to months away. */
 function casesAround([zone, firstYear, lastYear]: ZoneYears) {
   return fc.constantFrom(...changesOf(zone, firstYear, lastYear)).chain((change) =>
     fc.record({

@@ -78,7 +78,7 @@ function recorded(type: Kind['type'], verb: Verb, name = NAMES[type]): EventsOf 
   ]
 }
 
-/** Of projects, agents and users. */
+/** Examples of projects, agents and users. */
 function organizationResourceRows({ type, path, name, add }: Kind): Rows {
   const isProject = type === 'project'
   const reach = isProject ? ({ outOfReach: 403 } as const) : {}
@@ -220,7 +220,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
   }
 }
 
-/** Of sessions and pull requests. */
+/** Examples of sessions and pull requests. */
 function projectResourceRows({ type, path, name, add }: Kind): Rows {
   const prepare = async (workspace: Workspace) => {
     const projectId = await workspace.addProject()

@@ -25,9 +25,9 @@ const id = (number: number) => `0198c2a4-7d1e-7c3a-9b52-0000000000${number}`
 export const AGENT = id(10)
 export const ARCHIVED_AGENT = id(11)
 export const DELETED_AGENT = id(12)
-/** Of the project `website`. */
+/** A session of the project `website`. */
 export const SESSION = id(20)
-/** Of the project `shop`. */
+/** A session of the project `shop`. */
 export const SHOP_SESSION = id(21)
 export const ARCHIVED_SESSION = id(22)
 export const DELETED_SESSION = id(23)
@@ -40,7 +40,7 @@ export const DELETED_SCHEDULE = id(51)
 /** A project whose ID is a UUID; Ada pinned it. */
 export const PINNED = id(60)
 export const UNPINNED = id(61)
-/** Of nothing. */
+/** An ID of nothing. */
 export const MISSING = id(99)
 
 const KEYS = {

@@ -7,7 +7,7 @@ import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
 
 const WORKER = 'workspace-api'
-/** Of the deployment with many. */
+/** The number of databases of the deployment with many. */
 const DATABASES = process.env.LONG ? 50 : 10
 const UPLOAD = `POST /workers/scripts/${WORKER}/versions`
 

@@ -47,7 +47,7 @@ async function copied(state: string, id: string, from: number, to: number): Prom
   }
 }
 
-/** As after a move from one database to another. */
+/** The state after a move from one database to another. */
 async function moved(state: string, id: string, from = 0, to = 1): Promise<void> {
   await rowsOf(state, `DELETE FROM "halts" WHERE "organizationId" = '${id}'`, to)
   await copied(state, id, from, to)
@@ -363,7 +363,7 @@ describe('a backup of several databases', () => {
       rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', '${kind}')`, number)
     const refer = (id: string, movedTo: number, number: number) =>
       rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = ${movedTo} WHERE "organizationId" = '${id}'`, number)
-    // Of each: where it was, and where it went. Acme was still being copied.
+    // For each: where it was, and where it went. Acme was still being copied.
     for (const [{ organizationId: id }, from, to] of [
       [acme, 0, 1],
       [globex, 0, 1],

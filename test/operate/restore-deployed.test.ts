@@ -30,7 +30,7 @@ const keys = await Promise.all(
 const hashes = keys.map(({ row }) => String(row.hash))
 
 const files = newFolder()
-/** Of a new deployment. */
+/** The backup of a new deployment. */
 const backup = join(files, 'backup.sqlite')
 
 beforeAll(async () => {

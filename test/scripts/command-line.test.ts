@@ -25,7 +25,7 @@ const file = join(folder, 'example.env')
 const other = join(folder, 'other')
 const empty = newFolder()
 const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
-/** As wrangler names it. */
+/** The file as wrangler names it. */
 const CONFIG = relative(realpathSync(empty), join(ROOT, 'wrangler.toml'))
 const PORT = String(await freePort())
 /** So that no demo workspace of this checkout is used. */

@@ -42,7 +42,7 @@ const ruleOf = fc
   .map(({ pair: [claim, value], ...rule }) => ({ ...rule, claim, value }))
 const claimsOf = fc.array(pair, { minLength: 1, maxLength: 4, size: 'max' })
 const subject = fc.nat(4)
-/** As the provider verified them: null is one that it did not verify. Some differ in case only, or look alike. */
+/** Claims as the provider verified them: null is one that it did not verify. Some differ in case only, or look alike. */
 const EMAILS = [null, 'ada@example.com', 'Ada@Example.com', 'kate@example.com', '\u212aate@example.com']
 /** The user that the organization has, by its place in the model. */
 const EXISTING = 'existing'

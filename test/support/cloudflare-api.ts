@@ -79,7 +79,7 @@ class Page {
   }
 }
 
-/** As the service answers, which is no answer of Cloudflare's API. */
+/** An answer of the service, which is no answer of Cloudflare's API. */
 class OfService {
   readonly body: object
 
@@ -100,9 +100,9 @@ export class CloudflareApi {
   /** The objects of all buckets, by `bucket/key`. */
   readonly objects = new Map<string, Buffer>()
   readonly queues: string[] = []
-  /** Of KV. */
+  /** The namespaces of KV. */
   readonly namespaces: { readonly id: string; readonly title: string }[] = []
-  /** Of each queue. */
+  /** The consumers of each queue. */
   readonly consumers = new Map<string, Consumer>()
   /** The modules of the last upload of each Worker, by their names. */
   readonly modules = new Map<string, Map<string, string>>()
@@ -110,13 +110,13 @@ export class CloudflareApi {
   readonly uploads = new Map<string, Metadata[]>()
   readonly secrets = new Map<string, Map<string, string>>()
   readonly schedules = new Map<string, unknown>()
-  /** Of databases, by their names, where it is not that of the SQLite file. */
+  /** The bytes of databases, by their names, where it is not that of the SQLite file. */
   readonly sizes = new Map<string, number>()
   subdomain: string | undefined
   /** What the service says of itself. */
   isHealthy = true
   version = VERSION
-  /** Of each Worker whose requests several versions share. */
+  /** The Workers whose requests several versions share. */
   readonly shared = new Set<string>()
   /** `METHOD /path` of each call. */
   readonly calls: string[] = []
@@ -159,7 +159,7 @@ export class CloudflareApi {
     }
   }
 
-  /** As `npm run deploy` leaves an account, apart from what is not asked for again. */
+  /** An account as `npm run deploy` leaves it, apart from what is not asked for again. */
   deployed(
     worker: string,
     resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] },
@@ -172,7 +172,7 @@ export class CloudflareApi {
     this.subdomain = 'acme'
   }
 
-  /** As a "Deploy to Cloudflare" button leaves an account before its first build. @returns the ID of the database. */
+  /** An account as a "Deploy to Cloudflare" button leaves it before its first build. @returns the ID of the database. */
   provide(database: string, resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] }) {
     this.buckets.push(...resources.buckets)
     this.queues.push(...resources.queues)
@@ -618,7 +618,7 @@ function runAll(sqlite: DatabaseSync, { sql, params = [] }: Statement) {
 }
 
 /**
- * As D1 exports a text (and wrangler, in its SQLite export): a line break becomes two characters that are replaced when
+ * A text as D1 exports it (and wrangler, in its SQLite export): a line break becomes two characters that are replaced when
  * the dump is loaded, and a text that has these two characters already becomes another one.
  */
 function asExported(value: unknown): string {
@@ -630,7 +630,7 @@ function asExported(value: unknown): string {
   return literal
 }
 
-/** As D1 exports a database: tables with their rows, then indexes, then triggers. */
+/** A database as D1 exports it: tables with their rows, then indexes, then triggers. */
 function dumpOf(sqlite: DatabaseSync): string {
   const schema = sqlite
     .prepare(

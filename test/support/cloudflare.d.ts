@@ -14,7 +14,7 @@ declare global {
       readonly MIGRATIONS: D1Migration[]
       /** Not empty: the tests that run a sample run whole (`npm run test:long`). */
       readonly LONG: string
-      /** Of all random values that tests make with fast-check, which prints it if a test fails. */
+      /** The seed of all random values that tests make with fast-check, which prints it if a test fails. */
       /** The folder of the project. */
       readonly FOLDER: string
       readonly SEED: number

@@ -31,7 +31,7 @@ const LAST_MONTH = startOfIds(new Date(START - 30 * 86_400_000).toISOString())
 const STATES = ['live', 'deleted', 'final'] as const
 type State = (typeof STATES)[number]
 
-/** As many of the tables that hold few rows, because of a limit (docs/limits.md). */
+/** Rows of the tables that hold few rows, because of a limit (docs/limits.md). */
 const FEW = 10
 
 /**

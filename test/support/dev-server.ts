@@ -81,7 +81,7 @@ export async function stopDevServer({ process: server }: DevServer): Promise<num
   return ended
 }
 
-/** As Ctrl-C in a terminal does: the whole group gets the signal. */
+/** Ends it as Ctrl-C in a terminal does: the whole group gets the signal. */
 function endGroup(server: ChildProcess): void {
   process.kill(-(server.pid as number), 'SIGINT')
 }

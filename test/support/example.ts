@@ -34,7 +34,7 @@ export interface ExampleEvent {
 interface Made {
   /** The ID of what the request created. */
   readonly created: string
-  /** Of the API key that it had. */
+  /** The ID of the API key that it had. */
   readonly keyId: string
 }
 
@@ -74,7 +74,7 @@ export function successOf({ success }: Contract, variations: readonly Variation[
   return creates ? 201 : success.status
 }
 
-/** Of an operation that honours `If-Match`. */
+/** Variations of an operation that honours `If-Match`. */
 export const ifMatchVariations: Row['variations'] = {
   'If-Match is any': { apply: async (_, example) => withHeader(example, 'If-Match', '*') },
   'If-Match has another ETag': {
@@ -83,7 +83,7 @@ export const ifMatchVariations: Row['variations'] = {
   },
 }
 
-/** Of a GET that honours `If-None-Match`. */
+/** Variations of a GET that honours `If-None-Match`. */
 export const ifNoneMatchVariations: Row['variations'] = {
   'the ETag matches': {
     status: 304,

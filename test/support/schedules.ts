@@ -107,7 +107,7 @@ export const SETTINGS = {
   note: 'Ask Ada.',
 }
 
-/** As if the service had paused it. */
+/** Pauses it as the service does. */
 export const PAUSED = {
   enabledAt: null,
   nextRunAt: null,

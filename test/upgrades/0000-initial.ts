@@ -165,7 +165,7 @@ export const initial: SchemaVersion = {
         expiresAt: FAR_AHEAD,
         createdByKeyId: uuid(22),
       }),
-      // Of a deleted user.
+      // The key of a deleted user.
       key(ACME, 28, newToken(), { userId: 'mallory', revokedAt: CHANGED }),
       key(ACME, 98, newToken(), {
         kind: 'grant',

@@ -264,7 +264,7 @@ function run(row: Row): Row {
   }
 }
 
-/** Of a row: what it leaves out is null. */
+/** The columns of a row: what it leaves out is null. */
 function one(row: Row, ...fields: readonly string[]): Row {
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }

@@ -63,7 +63,7 @@ afterEach(async () => {
   }
 })
 
-/** That of the demo stays. */
+/** The demo's endpoint, which stays. */
 const demoIds = ['0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75']
 const endpoints = async () => (await person.send<{ items: Endpoint[] }>('GET', '/v1/event-endpoints')).items
 const newest = async () => (await endpoints()).at(-1) as Endpoint
@@ -75,7 +75,7 @@ function newReceiver() {
   return {
     path,
     url: `http://localhost:${port}${path}`,
-    /** As responses have it. */
+    /** The URL as responses show it. */
     shown: `localhost:${port}…${path.slice(-4)}`,
     got: () => received.get(path) ?? [],
     types: () =>

@@ -85,7 +85,7 @@ async function begin(page: Page, { respond }: Fault): Promise<() => Promise<void
 
 const status = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('status')
 
-/** As the router does, without a load of the page. */
+/** Navigates as the router does, without a load of the page. */
 const goTo = (page: Page, address: string) => page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`)
 
 /** A page that reads nothing, whose clock the test moves. */

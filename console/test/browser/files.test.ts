@@ -335,7 +335,7 @@ const STATE = `({
 
 interface State {
   readonly violations: readonly string[]
-  /** Of the tasks of more than 50 ms. */
+  /** The longest task of more than 50 ms. */
   readonly longest: number
   readonly links: readonly string[]
   readonly text: string

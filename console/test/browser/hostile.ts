@@ -59,7 +59,7 @@ export function hostileFiles(elsewhere: string): readonly HostileFile[] {
   ]
 }
 
-/** Those of which a page could be busy for minutes. */
+/** Files that could keep a page busy for minutes. */
 function freezingFiles(): readonly HostileFile[] {
   const file = (path: string, content: string, contentType = 'text/plain') => ({ path, content, contentType })
   const long = 95_000

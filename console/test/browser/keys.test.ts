@@ -444,7 +444,7 @@ describe('connected apps', () => {
     const other = { ...(await addPerson(running)), id: person.id }
     if (isIdentity) await signInAs(running, person)
     const [app, kept] = [await connectApp(person), await connectApp(person, 'Chat')]
-    // Of the same user, with another key.
+    // A session of the same user, with another key.
     const others = await connectApp(other, 'Robot')
     const session = await open(person.apiKey, '/keys?kind=grant')
     const { page } = session

@@ -515,7 +515,7 @@ describe('a run', () => {
   })
 
   it('is completed by a person', async () => {
-    // That of `npm run dev` completes each run.
+    // The run endpoint of `npm run dev` completes each run.
     const receiver = createServer((_, response) => response.writeHead(204).end())
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void receiver.close())

@@ -28,7 +28,7 @@ const KEY_BUTTON = 'Sign in with the API key'
 const expired = (page: Page) => page.getByRole('dialog', { name: 'Session ended' })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-/** As a person does, at an address where there are providers, too. */
+/** Signs in as a person does, at an address where there are providers, too. */
 async function open(apiKey: string, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const { page } = await newPage(browser, options)
   await signIn(page, apiKey, path)

@@ -64,7 +64,7 @@ interface Me {
   readonly apiKey: { readonly scopes: readonly string[] }
 }
 
-/** As the page asks it, with the cookie of the session. */
+/** Asks as the page does, with the cookie of the session. */
 const me = (): Promise<Me> => page.evaluate(async () => await (await fetch('/api/v1/me')).json())
 
 async function signOut(): Promise<void> {

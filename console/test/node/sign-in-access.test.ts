@@ -7,7 +7,7 @@ import { senderOf } from '../browser/people.ts'
 import { type Console, startConsole } from '../console.ts'
 import { type Answer, openPage } from '../sign-in-page.ts'
 
-/** That of the demo. */
+/** The organization of the demo. */
 const ORGANIZATION = EXAMPLE_IDS.organizationId
 /** AUD tags of two applications of the team. */
 const AUDIENCE = '32eafc7626e974616deaf0dc3ce63d7bcbed58a2731e84d06bc3cdf1b53c4228'

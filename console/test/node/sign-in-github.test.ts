@@ -17,7 +17,7 @@ import {
 } from '../github.ts'
 import { type Answer, openPage } from '../sign-in-page.ts'
 
-/** That of the demo. */
+/** The organization of the demo. */
 const ORGANIZATION = EXAMPLE_IDS.organizationId
 const NAMES = ['main', 'other', 'secret'] as const
 type Name = (typeof NAMES)[number]

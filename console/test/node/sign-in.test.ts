@@ -19,7 +19,7 @@ import {
 } from '../issuer.ts'
 import { type Answer, openPage } from '../sign-in-page.ts'
 
-/** That of the demo. */
+/** The organization of the demo. */
 const ORGANIZATION = EXAMPLE_IDS.organizationId
 /** Names of issuers, which have providers of the same IDs. */
 const NAMES = [

@@ -25,7 +25,7 @@ export const kv = (bindings as unknown as { OAUTH_KV: KVNamespace }).OAUTH_KV
 /** Bindings that stand in for others. */
 export interface Setting {
   readonly kv?: KVNamespace
-  /** Of the API. */
+  /** Variables of the API. */
   readonly environment?: Partial<Cloudflare.Env>
   readonly console?: Partial<Environment>
 }

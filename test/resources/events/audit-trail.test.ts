@@ -200,7 +200,7 @@ describe('the filters of audit events', () => {
     }
   })
 
-  /** Of 7,000 events, the types of the oldest, of some and of the newest. */
+  /** True for the oldest, some, and the newest of 7,000 events. */
   const isRare = (index: number) => [0, 1, 2500, 4498, 4499, 4500, 6999].includes(index)
   const RARE = 'environment-variable.deleted'
 

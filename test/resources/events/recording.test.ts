@@ -99,7 +99,7 @@ describe('the table of events', () => {
         (events?.(example, { created: 'new', keyId: 'key' }) ?? []).map(({ type }) => type),
       ),
     )
-    // Of no operation: a sign-in (test/sign-in/), and apps (console/test/oauth-revocation.test.ts).
+    // No operation records these: a sign-in (test/sign-in/), and apps (console/test/oauth-revocation.test.ts).
     const ofConsole = ['identity.created', 'invitation.accepted', 'api-key.app-connected']
     expect([...new Set(types), ...ofConsole].sort()).toEqual(Object.keys(EVENT_TYPES).sort())
   })

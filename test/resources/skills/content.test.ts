@@ -11,7 +11,7 @@ import {
 } from '../../../src/resources/skills/content.ts'
 
 const MEBIBYTE = 2 ** 20
-/** As a response shows it (`selectFilesWhere` in statements.ts). */
+/** The content as a response shows it (`selectFilesWhere` in statements.ts). */
 const shownContentOf = ({ content, encoding }: StoredContent) =>
   encoding === 'base64' ? DATA_URL_START + content : content
 const base64Of = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')

@@ -94,7 +94,7 @@ function runStep(job: string, start: string, tag: string, more = ''): Promise<st
   return run('bash', ['-euc', step.run.replace('--provenance', more)], job === 'publish' ? publishing : copy, env)
 }
 
-/** As `actions/checkout` does in the job that publishes. */
+/** Checks out as `actions/checkout` does in the job that publishes. */
 async function checkOut(): Promise<void> {
   const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
   const git = (cwd: string, ...args: string[]) => run('git', [...author, ...args], cwd)
@@ -106,7 +106,7 @@ async function checkOut(): Promise<void> {
   await git(publishing, 'checkout', '--quiet')
 }
 
-/** As `actions/upload-artifact` and `actions/download-artifact` do. */
+/** Copies as `actions/upload-artifact` and `actions/download-artifact` do. */
 function handOver(): void {
   const [uploaded, downloaded] = [inputsOf('pack', 'upload-artifact'), inputsOf('publish', 'download-artifact')]
   expect(downloaded.name).toBe(uploaded.name)

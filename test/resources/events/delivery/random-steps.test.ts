@@ -146,7 +146,7 @@ async function newWorld() {
     await collect()
   }
 
-  /** As if the service ended before it could store the result. */
+  /** Acts as if the service ended before it could store the result. */
   async function failAfterPost() {
     const [message] = messages.splice(0, 1)
     if (!message) return

@@ -470,7 +470,7 @@ class World {
         if (isFailing && answer.status !== 200) this.#held.delete(run.id)
         if (answer.status !== 200) return
         const { leaseExpiresAt } = answer.body
-        // Of two at once, either may be the last.
+        // If two ran at once, either may be the last.
         held.leaseExpiresAt = [leaseExpiresAt, step.isMixed ? held.leaseExpiresAt : leaseExpiresAt].sort()[0]
         return
       }

@@ -677,7 +677,7 @@ describe('listRuns', () => {
         [[], ids[100]],
         [[ids[0]], null],
       ])
-      // Those of a schedule are found by an index, so no others are examined.
+      // The runs of a schedule are found by an index, so no others are examined.
       const skipped = await request('GET', `/v1/runs?scheduleId=${scheduleId}&status=skipped`, { key })
       const ofSchedule = ids.filter((_, index) => index % 10 !== 0)
       expect(skipped.body).toEqual({ items: [], nextCursor: ofSchedule.at(-2500) })
