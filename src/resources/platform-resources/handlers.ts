@@ -44,6 +44,7 @@ type ProjectResourceStatements = Put<ProjectResource> &
 type List = ReturnType<typeof organizationResourceStatements>['list']
 
 interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resource>, Deletion {
+  readonly unset: Values
   readonly list: List
   /** Returns rows where the other list returns none. */
   readonly listAccessible?: List
@@ -95,8 +96,7 @@ export function organizationResourceEndpoints<const K extends Kind>(
 ) {
   return {
     put: endpoint(contracts.put, (c, context) => {
-      const unset = 'description' in kind.table ? { description: null } : {}
-      const fields = { id: idIn(kind, c.req.valid('param')), ...unset, ...c.req.valid('json') }
+      const fields = { id: idIn(kind, c.req.valid('param')), ...statements.unset, ...c.req.valid('json') }
       return put(statements, fields, c.req.valid('header'), context)
     }),
     retrieve: endpoint(contracts.retrieve, (c, context) =>

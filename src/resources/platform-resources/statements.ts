@@ -222,7 +222,10 @@ export function organizationResourceStatements<Own extends Written = typeof NAME
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted, ...conditionsOfChange(kind) })
   const listedOrganization = sql`${authorized.rows({ organizationId: apiKeys.organizationId }, toList)}`
+  const { name: _, ...optional } = written
   return {
+    /** What a PUT leaves out. */
+    unset: Object.fromEntries(Object.keys(optional).map((name) => [name, null])),
     puttable,
     put: putStatement(kind, fields, puttable, written),
     readable,
