@@ -185,7 +185,8 @@ export async function fill(place: Place, count: number): Promise<Filled> {
   const pullRequests = await many(() => place.put('pull-requests', { projectId }))
   await many(() => place.put('users'))
   const apiKeys = await many(() => place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: [] })))
-  const skills = await many(() => place.send('POST', '/v1/skills', json(newSkill())))
+  // In the order of the IDs: D1 counts the row before the versions of a skill as read, if there is one.
+  const skills = (await many(() => place.send('POST', '/v1/skills', json(newSkill())))).sort()
   const files = await many(() => place.addFile(sessions[0] ?? ''))
   const projectSchedules = await many(() => place.addSchedule(`/v1/projects/${projectId}`))
   const agentSchedules = await many(() => place.addSchedule(`/v1/agents/${agents[0]}`))

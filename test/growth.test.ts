@@ -81,8 +81,11 @@ const FEW = 50
 const MANY = 10 * FEW
 /** Instead of each larger limit of a statement, so that there are more rows than it reads at most. */
 const PAGE = 20
-/** A page that ends exactly with the last row reads one or two rows less. */
-const TOLERANCE = 2
+/**
+ * A page that ends exactly with the last row reads one or two rows less, and the search for event endpoints that wait reads
+ * a page less for one whose delivery is not recorded yet.
+ */
+const TOLERANCE = PAGE + 2
 
 /** The operations and the other statements that read more rows beside more rows, and what bounds them. */
 const BOUNDS: Readonly<Record<string, string>> = {
