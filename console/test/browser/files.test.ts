@@ -180,6 +180,7 @@ describe('sessions and files', () => {
   it('reads a large text by ranges, from both ends', async () => {
     const { sessionId, fileIds } = await newSession('Large', FILES)
     const page = await open(`/sessions/${sessionId}?file=${fileIds['build.log']}`)
+    await page.getByText('The first 262 KB of 1.1 MB.').waitFor()
     const ranges: (string | undefined)[] = []
     page.on('request', (request) => {
       if (request.url().endsWith('/content')) ranges.push(request.headers().range)
