@@ -5,7 +5,7 @@
 import { getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
-import page from '../docs/rows-read.md?raw'
+import writtenPage from '../docs/rows-read.md?raw'
 import { namedStatements } from '../scripts/named-statements.ts'
 import * as schema from '../src/db/schema.ts'
 import type { DeliveryMessage, Environment, RunMessage } from '../src/environment.ts'
@@ -165,8 +165,8 @@ describe('the rows that are read', () => {
     expect(Object.keys(BOUNDS).filter((name) => !growing.map(nameOf).includes(name))).toEqual([])
     const [mostOfFew, mostOfMany] = [most(few), most(many)]
     const lines = Object.entries(mostOfMany).map(([name, rows]) => {
-      const [few, many] = WRITTEN.get(name) ?? []
-      return [name, settled(few, mostOfFew[name] ?? 0), settled(many, rows)] as const
+      const [writtenFew, writtenMany] = WRITTEN.get(name) ?? []
+      return [name, settled(writtenFew, mostOfFew[name] ?? 0), settled(writtenMany, rows)] as const
     })
     const isOperation = ([name]: (typeof lines)[number]) => operationIds.includes(name)
     const bounds = Object.entries(BOUNDS).map(([name, bound]) => `- \`${name}\`: ${bound}`)
@@ -189,7 +189,7 @@ const INTRODUCTION = `# How many rows are read beside how many
 This page is generated: \`test/growth.test.ts\` fills every table with ${FEW} and with ${MANY} rows of each kind, of the caller's organization,
 of others, of suspended ones and of one that moves, and of each what exists, what is deleted and what is purged in part. Then it
 sends every example of each operation, signs a person in, reads feeds, runs a tick and delivers what it queues. The numbers are the
-most rows that D1 counts as read in one request. Pages and other limits have ${PAGE} rows here, so only the growth says something about a
+most rows that D1 counts as read in one request, within two. Pages and other limits have ${PAGE} rows here, so only the growth says something about a
 deployment.`
 
 function tableOf(lines: readonly (readonly [name: string, few: number, many: number])[]): string {
@@ -204,12 +204,12 @@ function tableOf(lines: readonly (readonly [name: string, few: number, many: num
 /** The numbers that the page has, by operation. */
 const WRITTEN = new Map(
   Array.from(
-    page.matchAll(/^\| `(\w+)` +\| +(\d+) \| +(\d+) \|$/gm),
+    writtenPage.matchAll(/^\| `(\w+)` +\| +(\d+) \| +(\d+) \|$/gm),
     ([, name = '', few, many]) => [name, [Number(few), Number(many)]] as const,
   ),
 )
 
-/** Random IDs move where a search ends by a row: the page keeps a number that is at most two rows away. */
+/** A few operations read a row less in some runs, for a reason not found yet: the page keeps a number at most two rows away. */
 const settled = (written = Number.NaN, rows: number) => (Math.abs(written - rows) <= 2 ? written : rows)
 
 /** The operation of a request, or the statement. */

@@ -5,6 +5,10 @@ import { ROOT, runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
 import { type SharedService, sharedService } from '../../test/support/service.ts'
 
+interface Listed {
+  readonly items: readonly { readonly key: string; readonly createdAt: string; readonly updatedAt: string }[]
+}
+
 describe('workspace env push', () => {
   const folder = newFolder()
   let service: SharedService
@@ -21,10 +25,10 @@ describe('workspace env push', () => {
     rmSync(folder, { recursive: true })
   })
 
-  async function call(method: string, path: string, body?: object) {
+  async function call<Answer = Listed>(method: string, path: string, body?: object) {
     const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' }
     const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return (await response.json()) as { items: { key: string; createdAt: string; updatedAt: string }[] }
+    return (await response.json()) as Answer
   }
 
   async function newProject(): Promise<string> {
@@ -222,7 +226,7 @@ describe('workspace env push', () => {
     const content = [...loaders.map((name) => `${name}=secret`), 'PATH_PREFIX=1', 'NODE_ENV=test'].join('\n')
     expect((await push(content, project)).status).toBe(0)
     const body = { name: 'sandbox', scopes: ['environment-variables:lease'], projectIds: [project] }
-    const { token } = (await call('POST', '/v1/api-keys', body)) as unknown as { token: string }
+    const { token } = await call<{ token: string }>('POST', '/v1/api-keys', body)
     const start = (...more: string[]) =>
       runWorkspace(['env', 'run', '--project', project, ...more], { url, apiKey: token })
     const print = ['--', process.execPath, '-p', 'process.env.NODE_ENV + process.env.GIT_SSH_COMMAND']

@@ -119,9 +119,8 @@ describe('every command', () => {
     await run(['agents', 'update', agent, '--description', 'Reads pull requests.'], /^updated/)
     await run(['agents', 'archive', agent], /^Archived/)
     await run(['agents', 'unarchive', agent], /^Unarchived/)
-    const [, sessionId] = /^created {3}(\S+), /.exec(
-      await run(['sessions', 'put', '--name', 'Checkout', '--project', 'web shop'], /^created/),
-    ) as unknown as [string, string]
+    const created = await run(['sessions', 'put', '--name', 'Checkout', '--project', 'web shop'], /^created/)
+    const sessionId = /^created {3}(\S+), /.exec(created)?.[1] ?? expect.fail(created)
     await run(['sessions', 'put', '--name', 'Icons', '--project', 'website'], /^created/)
     await run(['sessions', 'list', '--project', 'Web shop', '-o', 'wide'], new RegExp(`Icons.*\n${sessionId} `))
     await run(['pull-requests', 'put', '--name', 'Apple Pay', '--project', 'website'], /^created/)

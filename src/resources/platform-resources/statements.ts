@@ -62,7 +62,7 @@ import { projectMismatch } from './failures.ts'
 const NAME = { name: text('name') }
 /** A kind may have further columns that a request sets. */
 type Written = typeof NAME & NamedParameters
-/** Those of projects and agents. */
+/** The columns that a request sets, of projects and agents. */
 export const DESCRIBED = { ...NAME, description: textOrNull('description') }
 /** 1 archives the resource, 0 unarchives it; null leaves it as it is. */
 const archived = numberOrNull('archived')
