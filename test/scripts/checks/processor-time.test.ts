@@ -10,7 +10,7 @@ it('what processes of several files took is divided by the time of the files, an
     { file: 'test/guard.test.ts', seconds: 1 },
   ]
   const costs = costsOf(700, onNode, durations)
-  const { lines, exceeded } = costTable(costs, { 'test/cron': 499, test: 100 })
+  const { lines, exceeded } = costTable(costs, { 'test/cron': 499, test: 100, other: 10_000 })
   const rows = lines.slice(2).map((line) => line.split(/ +/).slice(0, 2))
   expect(rows).toEqual([
     ['test/cron', '500'],
@@ -19,4 +19,18 @@ it('what processes of several files took is divided by the time of the files, an
     ['all', '700'],
   ])
   expect(exceeded).toEqual(['test/cron'])
+})
+
+it.each([
+  ['a quiet machine', [4, 36], []],
+  ['a machine that is twice as slow', [8, 72], []],
+  ['a part that grew on a quiet machine', [13, 36], ['a']],
+  ['a part that grew on a machine that is twice as slow', [26, 72], ['a']],
+  ['more than all limits together', [26, 226], ['b', 'a']],
+])('%s exceeds these limits', (_, [a = 0, b = 0], expected) => {
+  const costs = [
+    { file: 'a/a.test.ts', seconds: a },
+    { file: 'b/b.test.ts', seconds: b },
+  ]
+  expect(costTable(costs, { a: 10, b: 90 }).exceeded).toEqual(expected)
 })
