@@ -28,7 +28,7 @@ script
   .command('add')
   .description('create one more database and deploy the service with it; after a failure, run it again')
   .option('--location <hint>', 'with --remote: the location of the database, such as weur')
-  .option('--url <address>', 'with --remote: the address of the service; default: that of the upload')
+  .option('--url <address>', 'with --remote: the address of the service; default: where the upload puts it')
   .option('--no-console', 'with --remote: deploy without the console')
   .action((options) => add(options))
 script

@@ -386,7 +386,7 @@ function subdomain({ account, config, options }: DeployContext): Step {
   const wanted = options.subdomain ?? `${config.name}-${randomBytes(3).toString('hex')}`
   return {
     title: 'Subdomain of workers.dev',
-    lines: ['created if the account has none: that of --subdomain, or a generated one'],
+    lines: ['created if the account has none, with the name from --subdomain or a generated one'],
     commands: [],
     run: async () => {
       const found = await account.get<{ subdomain: string }>('/workers/subdomain')

@@ -21,7 +21,7 @@ const options = parsed(
     .option('--user <id>', 'the user of the first key; default: no user')
     .option('--location <hint>', 'the location of a new database and bucket, such as weur')
     .option('--subdomain <name>', 'the workers.dev subdomain of a new account')
-    .option('--url <address>', 'the address of the service; default: that of the upload')
+    .option('--url <address>', 'the address of the service; default: where the upload puts it')
     .option(
       '--claim',
       'print a link that shows the first key once, instead of the key; default: if there is no terminal',

@@ -65,7 +65,7 @@ script
   .command('export')
   .description('write all data of an organization to a folder, without secrets; continues an interrupted export')
   .argument(...ORGANIZATION)
-  .requiredOption('--output <folder>', 'a folder that does not exist yet, or that of an interrupted export')
+  .requiredOption('--output <folder>', 'a folder that does not exist yet, or the folder of an interrupted export')
   .action((given, { output }) => run(async () => exportTo(await find(given), output)))
 script
   .command('move')

@@ -77,7 +77,7 @@ const options = parsed(
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
       .option('--yes', 'do not ask for confirmation')
-      .option('--url <address>', 'the address of the deployment; default: that of the upload'),
+      .option('--url <address>', 'the address of the deployment; default: where the upload puts it'),
   ),
 ).opts()
 

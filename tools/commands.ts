@@ -41,18 +41,18 @@ const generate = {
 const check = {
   types: { summary: 'the types of all code', argv: ['scripts/checks/types.ts'] },
   contracts: {
-    summary: 'public/openapi.json is that of the contracts',
+    summary: 'public/openapi.json matches the contracts',
     argv: ['scripts/generate/openapi.ts', '--check'],
   },
   openapi: { summary: "Redocly's rules for the document", argv: ['scripts/checks/openapi-lint.ts'] },
   lint: { summary: 'lint and format', argv: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   tenancy: { summary: 'every table is bound to one organization', argv: ['scripts/checks/tenancy.ts'] },
-  sql: { summary: 'sql/ is that of the statements', argv: ['scripts/generate/sql.ts', '--check'] },
+  sql: { summary: 'sql/ matches the statements', argv: ['scripts/generate/sql.ts', '--check'] },
   spelling: { summary: 'the spelling of the documentation', argv: ['scripts/checks/spelling.ts'] },
   migrations: { summary: 'the migrations make the schema', argv: ['scripts/checks/migrations-in-step.ts'] },
   layers: { summary: 'which folder imports which', argv: ['scripts/checks/layers.ts'] },
   dependencies: {
-    summary: 'docs/dependencies.md is that of the packages',
+    summary: 'docs/dependencies.md matches the packages',
     argv: ['scripts/generate/dependencies.ts', '--check'],
   },
   lock: { summary: 'package-lock.json has the builds of all systems', argv: ['scripts/checks/lock-complete.ts'] },

@@ -96,7 +96,7 @@ const set = withJson(
   .action(async (key, { project, fromFile, ...output }, { args }) => {
     if (key.includes('=') || args.length > 1) {
       throw new UsageError(
-        'A value is no argument, because others on this machine can read arguments; allowed: the name of the variable.',
+        'Values cannot be passed as arguments, which others on this machine can read; allowed: the name of the variable.',
       )
     }
     const value = fromFile === undefined ? await readSecret(`Value of ${key}: `) : readText(fromFile)

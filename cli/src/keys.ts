@@ -22,8 +22,8 @@ const create = withJson(
   )
     .argument('<name>', 'the display name')
     .requiredOption('--scope <scope...>', 'what the key may do')
-    .option('--project <project...>', 'the projects that it is restricted to; default: those of your key')
-    .option('--user <user>', 'the user that it acts as; default: that of your key')
+    .option('--project <project...>', "the projects that it is restricted to; default: your key's")
+    .option('--user <user>', "the user that it acts as; default: your key's")
     .option('--expires <time>', 'when it expires; default: as your key'),
 ).action(async (name, { scope, project, user, expires, json }) => {
   // The service says which scopes there are.

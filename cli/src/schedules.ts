@@ -86,7 +86,7 @@ interface PruneOptions extends OutputOptions {
 
 /** Deletes what no file describes, of the parents that files name. */
 async function prune(workspace: Workspace, declared: readonly Declared[], options: PruneOptions): Promise<void> {
-  if (process.exitCode) return console.error('Nothing is deleted, because a file was not applied.')
+  if (process.exitCode) return console.error('Nothing was deleted, because a file could not be applied.')
   const parents = new Map(
     declared.map((schedule) => [`${schedule.ids.projectId} ${schedule.ids.agentId}`, schedule.ids]),
   )

@@ -95,7 +95,7 @@ it('deletes nothing if a file was not applied', async () => {
   expect(await apply('--yes')).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
-      /^failed {4}broken\.yaml: .*\nNothing is deleted, because a file was not applied\.\n$/,
+      /^failed {4}broken\.yaml: .*\nNothing was deleted, because a file could not be applied\.\n$/,
     ),
   })
   expect(await names()).toEqual(['Build', 'Old', 'Other'])

@@ -8,7 +8,7 @@ const command = parsed(
     'npm run example --',
     'Calls the seven core operations on the demo workspace of a running `npm run dev`.',
     ['npm run example', 'npm run example -- some/dir/demo.json'],
-  ).argument('[demo.json]', 'describes the demo workspace; default: that of .wrangler/state'),
+  ).argument('[demo.json]', 'describes the demo workspace; default: the file in .wrangler/state'),
 )
 const [given] = command.processedArgs
 const file = given ?? '.wrangler/state/demo.json'

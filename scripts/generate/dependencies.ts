@@ -23,7 +23,7 @@ const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScr
 const unverified = installed.filter(([, { integrity }]) => !integrity).map(([path]) => nameOf(path))
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
-  const licence = license ?? (optional ? 'that of its main package (a build for one system)' : 'not stated')
+  const licence = license ?? (optional ? 'as its main package (a build for one system)' : 'not stated')
   licences.set(licence, (licences.get(licence) ?? 0) + 1)
 }
 
