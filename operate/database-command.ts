@@ -6,7 +6,7 @@ import { databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { runSteps, stepsOf } from './deploy-steps.ts'
 import { countLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
-import { appliedMigrations, migrationNames } from './migrations.ts'
+import { migrationNames, readMigrations } from './migrations.ts'
 import { databaseLines } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 
@@ -72,7 +72,7 @@ function list(isJson: boolean): Promise<void> {
       organizations.map(({ id, inDatabase }) => databases.isPlace(String(id), inDatabase)),
     )
     const overviews = await databases.map(async (database, number) => {
-      const migration = String((await appliedMigrations(database))?.at(-1))
+      const migration = String((await readMigrations(database)).applied?.at(-1))
       const { name, state } = databases.find(number)
       return {
         number,

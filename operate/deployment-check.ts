@@ -25,7 +25,7 @@ import {
   subdomainOf,
   UPLOAD,
 } from './deploy-steps.ts'
-import { appliedMigrations, migrationNames } from './migrations.ts'
+import { describeDifferences, migrationNames, readMigrations } from './migrations.ts'
 
 const DEPLOY = 'Run npm run deploy.'
 const TIMEOUT_MS = 10_000
@@ -145,7 +145,8 @@ async function databaseChecks(context: DeployContext): Promise<Check[]> {
       title: `Migrations of ${name}`,
       find: async () => {
         const { uuid } = await account.databaseOf(name)
-        const applied = (await appliedMigrations(deployedCommandDatabase(account, uuid))) ?? []
+        const { applied = [], differences } = await readMigrations(deployedCommandDatabase(account, uuid))
+        if (differences.length > 0) return describeDifferences(differences)
         const missing = migrationNames().filter((each) => !applied.includes(each))
         return missing.length > 0 ? `missing: ${missing.join(', ')}. ${DEPLOY}` : undefined
       },

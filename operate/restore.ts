@@ -17,7 +17,7 @@ import {
   withTarget,
 } from '../tools/command-line.ts'
 import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
-import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
+import { loadBackup, tableNames } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
 import { objectFolder, putObjectsBack } from './backups/objects.ts'
 import { type Replacement, readLiveKeys, replaceLocal } from './backups/restore-local.ts'
@@ -61,6 +61,7 @@ import {
   runQuery,
 } from './database.ts'
 import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces } from './databases.ts'
+import { IS_SERVICE_TABLE } from './migrations.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
 

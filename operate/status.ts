@@ -11,7 +11,7 @@ import { stateFolder } from '../tools/wrangler.ts'
 import type { Row } from './cloudflare.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
-import { appliedMigrations, migrationNames } from './migrations.ts'
+import { migrationNames, readMigrations } from './migrations.ts'
 import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
 import { problemsOf, SELECT_MOVES, selectLastingAlerts } from './problems.ts'
 import { requireStateFolder } from './state-folder.ts'
@@ -110,7 +110,7 @@ async function check(): Promise<void> {
 /** @throws if the schema is older than this code. */
 async function readSchema(database: CommandDatabase, number: number): Promise<DatabaseStatus['schema']> {
   const newest = migrationNames().at(-1) ?? ''
-  const applied = (await appliedMigrations(database)) ?? []
+  const { applied = [] } = await readMigrations(database)
   const migration = String(applied.at(-1))
   if (!applied.includes(newest)) {
     throw new Error(

@@ -4,7 +4,7 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { MIGRATIONS_TABLE, migrationNames, readMigration } from '../migrations.ts'
+import { IS_SERVICE_TABLE, migrationNames, readMigration, schemaAfter, schemaOf } from '../migrations.ts'
 import { MOVE_TRIGGERS } from '../move-guard.ts'
 import { loadDump } from './sql-dump.ts'
 
@@ -12,9 +12,6 @@ import { loadDump } from './sql-dump.ts'
 const LARGEST_ROW_BYTES = 2_000_000
 
 const SQLITE_HEADER = 'SQLite format 3\0'
-
-/** Excludes the tables of SQLite and of D1 themselves. */
-export const IS_SERVICE_TABLE = `"name" NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND "name" NOT LIKE '\\_cf\\_%' ESCAPE '\\'`
 
 /** Refuses writes while a deployed database is copied or replaced (write-pause.ts). A dump may contain it. */
 export const PAUSE_TRIGGER = 'restoreUnderWay'
@@ -103,33 +100,6 @@ function appliedMigrations(database: DatabaseSync): string[] {
   const rows = isThere ? database.prepare('SELECT "name" FROM "d1_migrations" ORDER BY "id"').all() : []
   if (rows.length === 0) throw new Error('it is not a backup of this service')
   return rows.map(({ name }) => String(name))
-}
-
-/** The schema that results from the migrations. */
-function schemaAfter(migrations: readonly string[]): Map<string, string> {
-  const database = new DatabaseSync(':memory:')
-  try {
-    database.exec(MIGRATIONS_TABLE)
-    for (const name of migrations) database.exec(readMigration(name))
-    return schemaOf(database)
-  } finally {
-    database.close()
-  }
-}
-
-/** The SQL of each table, index and trigger by its type and name, without white space and quotes. */
-function schemaOf(database: DatabaseSync): Map<string, string> {
-  const rows = database
-    .prepare(`SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}`)
-    .all()
-  return new Map(
-    rows.map(({ type, name, sql }) => [
-      `${type} ${name}`,
-      String(sql)
-        .replaceAll(/[\s"`]+/g, '')
-        .toLowerCase(),
-    ]),
-  )
 }
 
 /** The statements that create tables, indexes and triggers, tables first. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { localDatabase, localDatabaseFile } from '../../operate/database.ts'
 import { prepareLocalDatabases } from '../../operate/local-databases.ts'
-import { appliedMigrations, migrate, migrationNames } from '../../operate/migrations.ts'
+import { migrate, migrationNames, readMigrations } from '../../operate/migrations.ts'
 import { listTables, OBJECT_COLUMNS } from '../../operate/organization-tables.ts'
 import { parseToken } from '../../src/access/api-key.ts'
 import { callScript, runScript } from '../support/commands.ts'
@@ -63,9 +63,29 @@ it('two processes migrate a database at once', async () => {
   folders.push(dirname(file))
   const processes = [localDatabase(file), localDatabase(file)]
   await Promise.all(processes.map(migrate))
-  const names = await Promise.all(processes.map(appliedMigrations))
-  expect(names).toEqual([migrationNames(), migrationNames()])
+  const names = await Promise.all(processes.map(readMigrations))
+  const applied = { applied: migrationNames(), differences: [] }
+  expect(names).toEqual([applied, applied])
   for (const database of processes) database.close()
+})
+
+it('a database that is not what its migrations make is not migrated', async () => {
+  const file = join(newFolder(), 'changed.sqlite')
+  folders.push(dirname(file))
+  const database = localDatabase(file)
+  await migrate(database)
+  // What an operator added harms nothing.
+  for (const sql of ['CREATE INDEX "own" ON "projects" ("name")', 'DROP INDEX "pinsByResource"']) {
+    await database.batch([{ sql }])
+  }
+  await database.batch([{ sql: 'ALTER TABLE "projects" ADD COLUMN "own" text' }])
+  await expect(migrate(database)).rejects.toThrow(
+    /^The database is not what its migrations make: index pinsByResource, table projects\. .*Nothing was changed\.$/,
+  )
+  // The code before an upgrade runs on the schema of the next version, too.
+  await database.batch([{ sql: `INSERT INTO "d1_migrations" ("name") VALUES ('9999_next.sql')` }])
+  expect(await migrate(database)).toEqual([])
+  database.close()
 })
 
 describe('with one database', () => {

@@ -138,6 +138,8 @@ describe('a release', { tags: 'slow' }, () => {
     expect(readFileSync(inCopy('package.json'), 'utf8')).toBe(before)
     const manifest = { ...readJson(inCopy('package.json')), repository: REPOSITORY }
     writeFileSync(inCopy('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    const changelog = readFileSync(inCopy('CHANGELOG.md'), 'utf8')
+    writeFileSync(inCopy('CHANGELOG.md'), changelog.replace('## [Unreleased]', '$&\n\n### Fixed\n\n- A test.'))
     await release('prepare', VERSION)
     expect(readFileSync(inCopy('docs/deploy.md'), 'utf8')).toContain(
       `deploy.workers.cloudflare.com/?url=${REPOSITORY})`,
