@@ -105,7 +105,7 @@ if (import.meta.main) {
     ),
   )
   const measured = await measureCounters()
-  for (const line of differences(committedCounters(), measured)) console.log(line)
+  for (const line of differences(committedCounters(), measured)) console.log(line.replace(/\. [^.]*$/, ''))
   const lines = Object.entries(measured).map(([name, counters]) => {
     const pairs = Object.entries(counters).map(([counter, value]) => `${JSON.stringify(counter)}: ${value}`)
     return `  ${JSON.stringify(name)}: { ${pairs.join(', ')} }`

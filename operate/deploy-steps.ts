@@ -1,4 +1,5 @@
 /** The steps of a deployment, in order. Each finds out what exists already and creates what is missing. */
+
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,9 @@ import {
   type Target,
   writtenConfigurationOf,
 } from '../tools/wrangler.ts'
+import { copyBrakes } from './brakes.ts'
 import { Account } from './cloudflare.ts'
+import type { CommandDatabase } from './database.ts'
 import {
   databaseConfiguration,
   deployedCommandDatabase,
@@ -458,11 +461,15 @@ function migrations(context: DeployContext): Step {
     commands: [],
     run: async () => {
       const applied = new Set<string>()
+      const created: CommandDatabase[] = []
       const failures: string[] = []
       await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
         try {
           const { uuid } = await account.databaseOf(name)
-          for (const migration of await migrate(deployedCommandDatabase(account, uuid))) applied.add(migration)
+          const database = deployedCommandDatabase(account, uuid)
+          const missing = await migrate(database)
+          for (const migration of missing) applied.add(migration)
+          if (missing.length === migrationNames().length) created.push(database)
         } catch (error) {
           failures.push(`${name}: ${(error as Error).message}`)
         }
@@ -470,6 +477,10 @@ function migrations(context: DeployContext): Step {
       if (failures.length > 0) {
         const databases = failures.length === 1 ? 'a database' : `${failures.length} databases`
         throw new Error(`The migrations of ${databases} failed.\n${failures.sort().join('\n')}`)
+      }
+      for (const database of created) {
+        const { uuid } = await account.databaseOf(databaseNames(context)[0] ?? '')
+        await copyBrakes(deployedCommandDatabase(account, uuid), database)
       }
       return applied.size > 0 ? 'applied' : 'up to date'
     },

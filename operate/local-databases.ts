@@ -9,6 +9,7 @@ import {
   type Target,
   writtenConfigurationOf,
 } from '../tools/wrangler.ts'
+import { copyBrakes } from './brakes.ts'
 import { localDatabase, localDatabaseFile } from './database.ts'
 import { listDatabases } from './databases.ts'
 import { migrate } from './migrations.ts'
@@ -40,6 +41,8 @@ export async function prepareLocalDatabases(target: Target, count: number): Prom
     for (let number = 1; number < all; number++) {
       await migrateFile(localDatabaseFile(target, number))
       if (number < listed) continue
+      const added = localDatabase(localDatabaseFile(target, number))
+      await copyBrakes(first, added).finally(() => added.close())
       await first.batch([
         { sql: `INSERT INTO "databases" ("number", "state") VALUES (?, 'open')`, parameters: [number] },
       ])

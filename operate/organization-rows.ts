@@ -14,6 +14,7 @@ export interface Batches {
 /** The tables without rows that belong to an organization. */
 const OF_NO_ORGANIZATION = [
   'alerts',
+  'brakes',
   'd1_migrations',
   'databases',
   'lastTick',

@@ -9,8 +9,8 @@ export const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   skillVersions: ['objectKey'],
 }
 
-/** Where the organization is and why it is halted: not a part of its data, so not of an export. */
-export const OPERATOR_TABLES: readonly string[] = ['directory', 'halts']
+/** Where the organization is, and what the operator has stopped: not a part of its data, so not of an export. */
+export const OPERATOR_TABLES: readonly string[] = ['directory', 'halts', 'organizationBrakes']
 
 /** Not deleted with the organization: the sweep deletes the objects only of organizations whose place is known. */
 const KEPT = 'directory'

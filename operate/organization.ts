@@ -16,6 +16,7 @@ import {
 import type { Query, Row } from './cloudflare.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { Databases } from './databases.ts'
+import { findOrganization } from './find-organization.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
 import { type MoveDatabases, moveOrganization } from './organization-move.ts'
@@ -136,31 +137,10 @@ async function run(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/**
- * Finds an organization and its database.
- * @param given an ID or a name.
- * @throws if there is no such organization, or several.
- */
 async function find(given: string): Promise<Row> {
-  const id = given.toLowerCase()
-  const found = isUuid(id)
-    ? await databases.rows('SELECT * FROM "organizations" WHERE "id" = ?', id)
-    : await databases.rows('SELECT * FROM "organizations" WHERE "name" = ? ORDER BY "id"', given)
-  const isCurrent = await Promise.all(found.map((row) => databases.isPlace(String(row.id), row.inDatabase)))
-  const rows = found.filter((_, index) => isCurrent[index])
-  const [first] = rows
-  if (!first) {
-    throw new Error(
-      `There is no organization with this ${isUuid(id) ? 'ID' : 'name'}; got "${given}". To list them: npm run operate -- organization list`,
-    )
-  }
-  if (rows.length > 1) {
-    const ids = rows.map(({ id }) => id).join(', ')
-    throw new UsageError(`${rows.length} organizations have the name "${given}"; pass one of their IDs: ${ids}.`)
-  }
-  const { inDatabase, ...organization } = first
-  database = databases.get(inDatabase)
-  return organization
+  const found = await findOrganization(databases, given)
+  database = found.database
+  return found.organization
 }
 
 async function list(isJson: boolean): Promise<void> {

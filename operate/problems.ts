@@ -3,6 +3,7 @@
 import { LATE_MS } from '../src/alerts/ticks.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
+import { releasing, type Stopped, stoppedText } from './brakes.ts'
 import type { Query, Row } from './cloudflare.ts'
 import { CLOSING_BYTES } from './databases.ts'
 import { percentText } from './overview.ts'
@@ -38,6 +39,7 @@ export function problemsOf(
   databases: readonly DatabaseState[],
   alerts: readonly Row[],
   moves: readonly Row[],
+  stopped: readonly Stopped[],
   now: Date,
 ): string[] {
   const ofDatabases = databases.flatMap(({ number, sizeBytes, lastTickAt }) => {
@@ -58,5 +60,6 @@ export function problemsOf(
     ({ organizationId, movingTo }) =>
       `The organization ${organizationId} is moving to database ${movingTo}. If no command does it: npm run operate -- organization move ${organizationId} --to ${movingTo}`,
   )
-  return [...ofDatabases, ...ofAlerts, ...ofMoves].filter((problem) => problem !== false)
+  const ofBrakes = stopped.map((each) => `Stopped: ${stoppedText(each)}. To let it go on: ${releasing(each)}`)
+  return [...ofDatabases, ...ofAlerts, ...ofMoves, ...ofBrakes].filter((problem) => problem !== false)
 }

@@ -33,6 +33,7 @@ import {
 } from './backups/restore-remote.ts'
 import {
   directoryQueries,
+  keepStopped,
   keepSuspended,
   lostOrganizations,
   placesAfter,
@@ -49,6 +50,7 @@ import {
   searchQuery,
 } from './backups/restored-state.ts'
 import { snapshotRemote } from './backups/snapshot.ts'
+import { SELECT_STOPPED } from './brakes.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import {
   type CommandDatabase,
@@ -246,6 +248,10 @@ async function restoreBackups(
   if (!agreed) await confirm([...plans.values()], source)
   const listed = new Map(now.listed.map((each) => [each.number, each]))
   const suspensions = [...(await readBefore(now, plans, 'halts', SELECT_SUSPENSIONS)).values()].flat()
+  const stopped = [
+    ...(await readBefore(now, plans, 'brakes', SELECT_STOPPED)).values(),
+    ...(await readBefore(now, plans, 'organizationBrakes', SELECT_STOPPED)).values(),
+  ].flat()
   // A key may have been in another database at the time of the backup.
   const readKeys = () =>
     backups.size > 1 ? readBefore(now, plans, 'apiKeys', SELECT_LIVE_KEYS) : new Map<number, Row[]>()
@@ -261,6 +267,7 @@ async function restoreBackups(
       removeElsewhere(backup, number, after, (each) => backups.has(each), redirects)
     }
     await keepSuspended(backup, number, after, suspensions)
+    keepStopped(backup, stopped)
     if (number === 0)
       writeFirst(
         backup,

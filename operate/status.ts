@@ -8,6 +8,7 @@ import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
 import { stateFolder } from '../tools/wrangler.ts'
+import { readStopped, SELECT_STOPPED, type Stopped, stoppedOf, stoppedText } from './brakes.ts'
 import type { Row } from './cloudflare.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
@@ -32,6 +33,7 @@ interface DatabaseStatus {
 interface Status extends DatabaseStatus {
   readonly runs: { readonly pending: number; readonly failedLastDay: number }
   readonly liveKeys: number
+  readonly stopped: readonly Stopped[]
   /** With several databases. */
   readonly databases?: readonly (DatabaseStatus & {
     readonly number: number
@@ -71,6 +73,7 @@ async function showStatus(): Promise<void> {
     ...worstOf(each),
     runs: { pending: sum('runsPending'), failedLastDay: sum('runsFailedLastDay') },
     liveKeys: sum('liveKeys'),
+    stopped: await readStopped(databases),
     ...(databases.areSeveral && {
       databases: databases.all.map(({ number, name, state }, index) => ({
         number,
@@ -90,10 +93,15 @@ async function check(): Promise<void> {
   let alerts: Row[] = []
   let moves: Row[] = []
   const failures: string[] = []
+  const stopped: Row[] = []
   const states = await databases.map(async (database, number) => {
     try {
       await readSchema(database, number)
-      const [ticks = []] = await database.batch([{ sql: 'SELECT max("scheduledAt") AS "lastTickAt" FROM "lastTick"' }])
+      const [ticks = [], rows = []] = await database.batch([
+        { sql: 'SELECT max("scheduledAt") AS "lastTickAt" FROM "lastTick"' },
+        { sql: SELECT_STOPPED },
+      ])
+      stopped.push(...rows)
       if (number === 0) [alerts = [], moves = []] = await database.batch([selectLastingAlerts(now), SELECT_MOVES])
       return [{ number, sizeBytes: await database.sizeBytes(), lastTickAt: ticks[0]?.lastTickAt ?? null }]
     } catch (error) {
@@ -101,7 +109,7 @@ async function check(): Promise<void> {
       return []
     }
   })
-  const problems = [...failures.sort(), ...problemsOf(states.flat(), alerts, moves, now)]
+  const problems = [...failures.sort(), ...problemsOf(states.flat(), alerts, moves, stoppedOf(stopped), now)]
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
   else console.log('Nothing is wrong.')
@@ -191,6 +199,7 @@ function textOf(status: Status, now: Date): string {
       ...(several ? [] : ofDatabase),
       ['Schedules', `next due: ${instantText(schedules.nextDueAt, now)}; ${numberText(schedules.late)} late`],
       ['Runs', `${numberText(runs.pending)} pending; ${numberText(runs.failedLastDay)} failed in the last 24 hours`],
+      ...status.stopped.map((each, index) => [index === 0 ? 'Stopped' : '', stoppedText(each)]),
       ['API keys', `${numberText(status.liveKeys)} live`],
       ['Objects', `${numberText(objectsToDelete.waiting)} to delete, ${numberText(objectsToDelete.overdue)} overdue`],
     ]),

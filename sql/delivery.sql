@@ -26,17 +26,38 @@ where
         or "eventEndpoints"."leaseExpiresAt" <= :now
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "eventEndpoints"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
+    and (
+      not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "eventEndpoints"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and (
+        not exists (
+          select
+            1
+          from
+            "brakes"
+          where
+            "brakes"."kind" = 'deliveries'
         )
+        and not exists (
+          select
+            1
+          from
+            "organizationBrakes"
+          where
+            "organizationBrakes"."organizationId" = "eventEndpoints"."organizationId"
+            and "organizationBrakes"."kind" = 'deliveries'
+        )
+      )
     )
   );
 
@@ -118,17 +139,38 @@ where
         or "eventEndpoints"."leaseExpiresAt" <= :now
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "eventEndpoints"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
+    and (
+      not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "eventEndpoints"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and (
+        not exists (
+          select
+            1
+          from
+            "brakes"
+          where
+            "brakes"."kind" = 'deliveries'
         )
+        and not exists (
+          select
+            1
+          from
+            "organizationBrakes"
+          where
+            "organizationBrakes"."organizationId" = "eventEndpoints"."organizationId"
+            and "organizationBrakes"."kind" = 'deliveries'
+        )
+      )
     )
     and (
       "eventEndpoints"."messageEnd" is not null
@@ -473,17 +515,38 @@ where
           "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "eventEndpoints"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
+    and (
+      not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "eventEndpoints"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and (
+        not exists (
+          select
+            1
+          from
+            "brakes"
+          where
+            "brakes"."kind" = 'deliveries'
         )
+        and not exists (
+          select
+            1
+          from
+            "organizationBrakes"
+          where
+            "organizationBrakes"."organizationId" = "eventEndpoints"."organizationId"
+            and "organizationBrakes"."kind" = 'deliveries'
+        )
+      )
     )
   )
 returning
@@ -639,6 +702,27 @@ select
       or "agents"."id" is not null
     )
   ) as "isDeleted",
+  not (
+    (
+      not exists (
+        select
+          1
+        from
+          "brakes"
+        where
+          "brakes"."kind" = 'deliveries'
+      )
+      and not exists (
+        select
+          1
+        from
+          "organizationBrakes"
+        where
+          "organizationBrakes"."organizationId" = "runs"."organizationId"
+          and "organizationBrakes"."kind" = 'deliveries'
+      )
+    )
+  ) as "isStopped",
   not (
     not exists (
       select
@@ -1269,5 +1353,24 @@ where
           "halts"."until" is null
           or "halts"."until" > :now
         )
+    )
+    and (
+      not exists (
+        select
+          1
+        from
+          "brakes"
+        where
+          "brakes"."kind" = 'deliveries'
+      )
+      and not exists (
+        select
+          1
+        from
+          "organizationBrakes"
+        where
+          "organizationBrakes"."organizationId" = "runs"."organizationId"
+          and "organizationBrakes"."kind" = 'deliveries'
+      )
     )
   );

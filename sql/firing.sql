@@ -47,17 +47,38 @@ where
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-      and not exists (
-        select
-          1
-        from
-          "halts"
-        where
-          "halts"."organizationId" = "schedules"."organizationId"
-          and (
-            "halts"."until" is null
-            or "halts"."until" > :now
+      and (
+        not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = "schedules"."organizationId"
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and (
+          not exists (
+            select
+              1
+            from
+              "brakes"
+            where
+              "brakes"."kind" = 'firing'
           )
+          and not exists (
+            select
+              1
+            from
+              "organizationBrakes"
+            where
+              "organizationBrakes"."organizationId" = "schedules"."organizationId"
+              and "organizationBrakes"."kind" = 'firing'
+          )
+        )
       )
     )
     and ("firings".value ->> 'dueAt') < ("firings".value ->> 'scheduledAt')
@@ -258,17 +279,38 @@ where
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-      and not exists (
-        select
-          1
-        from
-          "halts"
-        where
-          "halts"."organizationId" = "schedules"."organizationId"
-          and (
-            "halts"."until" is null
-            or "halts"."until" > :now
+      and (
+        not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = "schedules"."organizationId"
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and (
+          not exists (
+            select
+              1
+            from
+              "brakes"
+            where
+              "brakes"."kind" = 'firing'
           )
+          and not exists (
+            select
+              1
+            from
+              "organizationBrakes"
+            where
+              "organizationBrakes"."organizationId" = "schedules"."organizationId"
+              and "organizationBrakes"."kind" = 'firing'
+          )
+        )
       )
     )
     and (
@@ -355,17 +397,38 @@ from
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-      and not exists (
-        select
-          1
-        from
-          "halts"
-        where
-          "halts"."organizationId" = "schedules"."organizationId"
-          and (
-            "halts"."until" is null
-            or "halts"."until" > :now
+      and (
+        not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = "schedules"."organizationId"
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and (
+          not exists (
+            select
+              1
+            from
+              "brakes"
+            where
+              "brakes"."kind" = 'firing'
           )
+          and not exists (
+            select
+              1
+            from
+              "organizationBrakes"
+            where
+              "organizationBrakes"."organizationId" = "schedules"."organizationId"
+              and "organizationBrakes"."kind" = 'firing'
+          )
+        )
       )
     )
     and (
@@ -390,17 +453,38 @@ from
 where
   (
     "schedules"."nextRunAt" <= :now
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "schedules"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
+    and (
+      not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and (
+        not exists (
+          select
+            1
+          from
+            "brakes"
+          where
+            "brakes"."kind" = 'firing'
         )
+        and not exists (
+          select
+            1
+          from
+            "organizationBrakes"
+          where
+            "organizationBrakes"."organizationId" = "schedules"."organizationId"
+            and "organizationBrakes"."kind" = 'firing'
+        )
+      )
     )
   )
 order by
@@ -458,17 +542,38 @@ where
       and "schedules"."runAt" is ("firings".value ->> 'runAt')
     )
     and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "schedules"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
+    and (
+      not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and (
+        not exists (
+          select
+            1
+          from
+            "brakes"
+          where
+            "brakes"."kind" = 'firing'
         )
+        and not exists (
+          select
+            1
+          from
+            "organizationBrakes"
+          where
+            "organizationBrakes"."organizationId" = "schedules"."organizationId"
+            and "organizationBrakes"."kind" = 'firing'
+        )
+      )
     )
   );
 

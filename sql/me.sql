@@ -12,7 +12,21 @@ select
   "apiKeys"."scopes",
   "apiKeys"."projectIds",
   "apiKeys"."expiresAt",
-  "apiKeys"."identityId"
+  "apiKeys"."identityId",
+  (
+    select
+      json_group_object("brakes"."kind", "brakes"."since")
+    from
+      "brakes"
+  ) as "stoppedForAll",
+  (
+    select
+      json_group_object("organizationBrakes"."kind", "organizationBrakes"."since")
+    from
+      "organizationBrakes"
+    where
+      "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+  ) as "stoppedHere"
 from
   "apiKeys"
   inner join "organizations" on "organizations"."id" = "apiKeys"."organizationId"

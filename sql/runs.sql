@@ -1419,6 +1419,27 @@ from
                         )
                       )
                     )
+                    and (
+                      (
+                        not exists (
+                          select
+                            1
+                          from
+                            "brakes"
+                          where
+                            "brakes"."kind" = 'claims'
+                        )
+                        and not exists (
+                          select
+                            1
+                          from
+                            "organizationBrakes"
+                          where
+                            "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                            and "organizationBrakes"."kind" = 'claims'
+                        )
+                      )
+                    )
                   )
               )
               and "runs"."status" = 'pending'
@@ -1501,6 +1522,27 @@ from
                             )
                           )
                         )
+                        and (
+                          (
+                            not exists (
+                              select
+                                1
+                              from
+                                "brakes"
+                              where
+                                "brakes"."kind" = 'claims'
+                            )
+                            and not exists (
+                              select
+                                1
+                              from
+                                "organizationBrakes"
+                              where
+                                "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                and "organizationBrakes"."kind" = 'claims'
+                            )
+                          )
+                        )
                       )
                   ),
                   (
@@ -1550,6 +1592,27 @@ from
                                     value
                                   from
                                     json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                            and (
+                              (
+                                not exists (
+                                  select
+                                    1
+                                  from
+                                    "brakes"
+                                  where
+                                    "brakes"."kind" = 'claims'
+                                )
+                                and not exists (
+                                  select
+                                    1
+                                  from
+                                    "organizationBrakes"
+                                  where
+                                    "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                    and "organizationBrakes"."kind" = 'claims'
                                 )
                               )
                             )
@@ -1851,6 +1914,27 @@ where
                         )
                       )
                     )
+                    and (
+                      (
+                        not exists (
+                          select
+                            1
+                          from
+                            "brakes"
+                          where
+                            "brakes"."kind" = 'claims'
+                        )
+                        and not exists (
+                          select
+                            1
+                          from
+                            "organizationBrakes"
+                          where
+                            "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                            and "organizationBrakes"."kind" = 'claims'
+                        )
+                      )
+                    )
                   )
               )
               and "runs"."status" = 'pending'
@@ -1933,6 +2017,27 @@ where
                             )
                           )
                         )
+                        and (
+                          (
+                            not exists (
+                              select
+                                1
+                              from
+                                "brakes"
+                              where
+                                "brakes"."kind" = 'claims'
+                            )
+                            and not exists (
+                              select
+                                1
+                              from
+                                "organizationBrakes"
+                              where
+                                "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                and "organizationBrakes"."kind" = 'claims'
+                            )
+                          )
+                        )
                       )
                   ),
                   (
@@ -1982,6 +2087,27 @@ where
                                     value
                                   from
                                     json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                            and (
+                              (
+                                not exists (
+                                  select
+                                    1
+                                  from
+                                    "brakes"
+                                  where
+                                    "brakes"."kind" = 'claims'
+                                )
+                                and not exists (
+                                  select
+                                    1
+                                  from
+                                    "organizationBrakes"
+                                  where
+                                    "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                    and "organizationBrakes"."kind" = 'claims'
                                 )
                               )
                             )
@@ -2247,6 +2373,27 @@ from
                         )
                       )
                     )
+                    and (
+                      (
+                        not exists (
+                          select
+                            1
+                          from
+                            "brakes"
+                          where
+                            "brakes"."kind" = 'claims'
+                        )
+                        and not exists (
+                          select
+                            1
+                          from
+                            "organizationBrakes"
+                          where
+                            "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                            and "organizationBrakes"."kind" = 'claims'
+                        )
+                      )
+                    )
                   )
               )
               and "runs"."status" = 'pending'
@@ -2329,6 +2476,27 @@ from
                             )
                           )
                         )
+                        and (
+                          (
+                            not exists (
+                              select
+                                1
+                              from
+                                "brakes"
+                              where
+                                "brakes"."kind" = 'claims'
+                            )
+                            and not exists (
+                              select
+                                1
+                              from
+                                "organizationBrakes"
+                              where
+                                "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                and "organizationBrakes"."kind" = 'claims'
+                            )
+                          )
+                        )
                       )
                   ),
                   (
@@ -2378,6 +2546,27 @@ from
                                     value
                                   from
                                     json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                            and (
+                              (
+                                not exists (
+                                  select
+                                    1
+                                  from
+                                    "brakes"
+                                  where
+                                    "brakes"."kind" = 'claims'
+                                )
+                                and not exists (
+                                  select
+                                    1
+                                  from
+                                    "organizationBrakes"
+                                  where
+                                    "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                                    and "organizationBrakes"."kind" = 'claims'
                                 )
                               )
                             )
@@ -2632,6 +2821,27 @@ from
                         value
                       from
                         json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+                and (
+                  (
+                    not exists (
+                      select
+                        1
+                      from
+                        "brakes"
+                      where
+                        "brakes"."kind" = 'claims'
+                    )
+                    and not exists (
+                      select
+                        1
+                      from
+                        "organizationBrakes"
+                      where
+                        "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                        and "organizationBrakes"."kind" = 'claims'
                     )
                   )
                 )
@@ -2920,6 +3130,27 @@ where
                     )
                   )
                 )
+                and (
+                  (
+                    not exists (
+                      select
+                        1
+                      from
+                        "brakes"
+                      where
+                        "brakes"."kind" = 'claims'
+                    )
+                    and not exists (
+                      select
+                        1
+                      from
+                        "organizationBrakes"
+                      where
+                        "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                        and "organizationBrakes"."kind" = 'claims'
+                    )
+                  )
+                )
               )
           ),
           ''
@@ -3169,6 +3400,27 @@ from
                     )
                   )
                 )
+                and (
+                  (
+                    not exists (
+                      select
+                        1
+                      from
+                        "brakes"
+                      where
+                        "brakes"."kind" = 'claims'
+                    )
+                    and not exists (
+                      select
+                        1
+                      from
+                        "organizationBrakes"
+                      where
+                        "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+                        and "organizationBrakes"."kind" = 'claims'
+                    )
+                  )
+                )
               )
           ),
           ''
@@ -3356,6 +3608,67 @@ where
       )
     )
   );
+
+-- claimable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isAccessible",
+  (
+    not exists (
+      select
+        1
+      from
+        "brakes"
+      where
+        "brakes"."kind" = 'claims'
+    )
+    and not exists (
+      select
+        1
+      from
+        "organizationBrakes"
+      where
+        "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
+        and "organizationBrakes"."kind" = 'claims'
+    )
+  ) as "goOn"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = + :projectId
+  )
+where
+  "apiKeys"."hash" = + :caller.keyHash;
 
 -- completable.check
 select

@@ -43,7 +43,26 @@ order by
 
 -- selectFeed
 select
-  "skillFeeds"."movedTo"
+  "skillFeeds"."movedTo",
+  not (
+    not exists (
+      select
+        1
+      from
+        "brakes"
+      where
+        "brakes"."kind" = 'feeds'
+    )
+    and not exists (
+      select
+        1
+      from
+        "organizationBrakes"
+      where
+        "organizationBrakes"."organizationId" = "skillFeeds"."organizationId"
+        and "organizationBrakes"."kind" = 'feeds'
+    )
+  ) as "isStopped"
 from
   "skillFeeds"
   left join "apiKeys" on (

@@ -101,6 +101,7 @@ export const ERROR_STATUSES = {
   rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
+  stopped_by_operator: 503,
   unavailable: 503,
   database_full: 507,
 } as const
@@ -130,7 +131,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
 
-  constructor({ code, message }: Failure, headers: Readonly<Record<string, string>> = {}) {
+  constructor({ code, message }: Failure, headers: Readonly<Record<string, string>> = HEADERS[code] ?? {}) {
     super(message)
     this.code = code
     this.headers = headers
@@ -154,6 +155,18 @@ export interface Problem {
 
 const RETRY_AFTER_SECONDS = 5
 export const RETRY_LATER = { 'Retry-After': String(RETRY_AFTER_SECONDS) }
+
+/** @param what in the plural, such as `claims`. */
+export const stopped = (what: string) =>
+  failure(
+    'stopped_by_operator',
+    `The operator of the service has stopped ${what} for now. Nothing is lost: retry later.`,
+  )
+
+/** The headers of errors that have no others. */
+const HEADERS: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
+  stopped_by_operator: { 'Retry-After': '60' },
+}
 
 export const unauthorized = {
   missing: () =>

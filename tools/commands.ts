@@ -15,6 +15,7 @@ const operate = {
     summary: 'list, show, export, move, suspend and delete organizations',
     argv: ['operate/organization.ts'],
   },
+  brake: { summary: 'stop firing, deliveries, claims or feeds, and let them go on', argv: ['operate/brake.ts'] },
   database: { summary: 'list the databases of a deployment, and add one', argv: ['operate/database-command.ts'] },
   backup: { summary: 'copy the databases and the files', argv: ['operate/backup.ts'] },
   restore: { summary: 'replace a database by a backup or by an earlier state', argv: ['operate/restore.ts'] },

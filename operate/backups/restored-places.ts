@@ -3,6 +3,7 @@
  * not restored stays there: what the backup of another database has of it is from before it moved.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { insertOf, stoppedOf } from '../brakes.ts'
 import type { Row } from '../cloudflare.ts'
 import { type CommandDatabase, inTransaction, runQuery } from '../database.ts'
 import type { ListedDatabase, Place } from '../databases.ts'
@@ -137,6 +138,18 @@ export async function keepSuspended(
     const id = String(organizationId)
     if (own.has(id) && (after.get(id)?.database ?? number) === number) await suspend(batches, id, String(reason))
   }
+}
+
+/** Stops in a backup what is stopped today, and nothing else. @param stopped rows of `SELECT_STOPPED`. */
+export function keepStopped(backup: DatabaseSync, stopped: readonly Row[]): void {
+  const own = new Set(organizationIds(backup))
+  inTransaction(backup, () => {
+    backup.exec('DELETE FROM "brakes"; DELETE FROM "organizationBrakes"')
+    for (const each of stoppedOf(stopped)) {
+      if (each.organizationId !== null && !own.has(String(each.organizationId))) continue
+      runQuery(backup, insertOf(each))
+    }
+  })
 }
 
 /** Writes the directory and the list of databases into the backup of database 0. */

@@ -4,7 +4,7 @@ import { dirname, join, matchesGlob } from 'node:path/posix'
 import { describeScript, parsed } from '../../tools/command-line.ts'
 import { ROOT } from '../../tools/wrangler.ts'
 
-const BASE = 'src/environment.ts src/errors.ts src/durations.ts'
+const BASE = 'src/environment.ts src/errors.ts src/durations.ts src/brakes.ts'
 const DOOR = 'src/contracts.ts'
 
 /**
@@ -46,7 +46,7 @@ const LAYERS = {
   'src/access src/objects': `src/db src/crypto ${BASE}`,
   'src/db src/crypto src/cron': BASE,
   'src/environment.ts src/errors.ts': '',
-  'src/durations.ts src/queues.ts': '',
+  'src/durations.ts src/queues.ts src/brakes.ts': '',
 }
 
 /** The longest first, because `scripts/checks` counts before `scripts`. */

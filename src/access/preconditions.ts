@@ -134,7 +134,7 @@ export interface Preconditions<Values = unknown, P extends Parameter = Parameter
 }
 
 /** docs/contract.md, "The order of the checks". */
-const STATUS_ORDER = [400, 404, 403, 410, 409, 412]
+const STATUS_ORDER = [400, 404, 403, 410, 409, 412, 503]
 
 /**
  * The preconditions of an operation.

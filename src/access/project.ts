@@ -16,7 +16,7 @@ import {
   unrestrictedKeyRequired,
 } from './failures.ts'
 import { isAccessible, isUnrestricted } from './guard.ts'
-import { precondition, requiring } from './preconditions.ts'
+import { type NamedPreconditions, precondition, requiring } from './preconditions.ts'
 
 export const projectId = text('projectId')
 export const namedProject = {
@@ -76,12 +76,14 @@ export const namesProjectIfRestricted = precondition(
 /**
  * For a list or a claim of the whole organization, or of the project that the request names. A key that is restricted to
  * projects names one.
+ * @param further what else must hold.
  */
-export function ofAllProjectsOrOne() {
+export function ofAllProjectsOrOne<const Further extends NamedPreconditions = Record<never, never>>(further?: Further) {
   const on = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectIdOrNull))
   return requiring([{ table: named, on, takes: { projectIdOrNull } }], {
     projectExists: projectFound(sql`${projectIdOrNull} is null or ${named.id} is not null`),
     isUnrestricted: namesProjectIfRestricted,
     isAccessible: accessibleIf(sql`${projectIdOrNull} is null or ${isAccessible(named.id)}`),
+    ...(further ?? ({} as Further)),
   })
 }

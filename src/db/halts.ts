@@ -1,7 +1,7 @@
-/** Which organizations the tick and the queues leave alone. */
+/** Which organizations the tick and the queues leave alone, and what the operator has stopped. */
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now } from './parameters.ts'
-import { halts } from './schema.ts'
+import { brakes, halts, organizationBrakes } from './schema.ts'
 
 /** When the tick checks an overdue run of a suspended organization: the resumption replaces it (operate/suspension.ts). */
 export const ON_RESUMPTION = '9999-12-31T23:59:59.999Z'
@@ -17,3 +17,12 @@ export const isActive = (organizationId: SQLWrapper) => sql`not ${isHalted(organ
 /** False if the organization moves to another database: its rows do not change here. */
 export const isSettled = (organizationId: SQLWrapper) =>
   sql`not ${isHalted(organizationId, sql` and ${halts.kind} <> 'suspended'`)}`
+
+/** False if the operator has stopped this, for the organization or for all. */
+export function isReleased(kind: typeof brakes.$inferSelect.kind, organizationId: SQLWrapper): SQL {
+  const itsKind = sql.raw(`'${kind}'`)
+  // The first is asked once for all rows.
+  return sql`(not exists (select 1 from ${brakes} where ${brakes.kind} = ${itsKind})
+    and not exists (select 1 from ${organizationBrakes} where ${organizationBrakes.organizationId} = ${organizationId}
+      and ${organizationBrakes.kind} = ${itsKind}))`
+}

@@ -9,6 +9,7 @@
  * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run check -- migrations` compares
  * both).
  */
+
 import { type SQLWrapper, sql } from 'drizzle-orm'
 import {
   index,
@@ -20,6 +21,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
+import { BRAKES } from '../brakes.ts'
 
 /** The ID of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
 export function keyIdOf(sealed: SQLiteColumn) {
@@ -70,6 +72,23 @@ export const halts = sqliteTable('halts', {
   /** The operator's words about a suspension, or the ID of the attempt to move. */
   reason: text(),
 })
+
+/** What the operator has stopped for all organizations of the database. */
+export const brakes = sqliteTable('brakes', {
+  kind: text({ enum: BRAKES }).primaryKey(),
+  since: text().notNull(),
+})
+
+/** What the operator has stopped for one of them. */
+export const organizationBrakes = sqliteTable(
+  'organizationBrakes',
+  {
+    organizationId: text().notNull(),
+    kind: text({ enum: BRAKES }).notNull(),
+    since: text().notNull(),
+  },
+  ({ organizationId, kind }) => [primaryKey({ columns: [organizationId, kind] })],
+)
 
 /** In database 0: the database of each organization, for what has no API key or token that names it. */
 export const directory = sqliteTable('directory', {

@@ -144,6 +144,77 @@ describe('npm run operate -- database', () => {
   })
 })
 
+describe('npm run operate -- brake', () => {
+  it('stops a part in every database, and in those that are added; status says so until it goes on', async () => {
+    const { state, call, create } = await stateWith(2)
+    const { organizationId } = await create('Acme')
+    expect(await call('operate brake', 'firing')).toBe(
+      'Schedules of all organizations are stopped. To let them go on: npm run operate -- brake firing --off\n',
+    )
+    const since = String((await rowsOf(state, 'SELECT "since" FROM "brakes"'))[0]?.since)
+    // Again: it keeps its time.
+    await call('operate brake', 'firing')
+    await call('operate database', 'add')
+    for (const number of [0, 1, 2]) {
+      expect(await rowsOf(state, 'SELECT * FROM "brakes"', number)).toEqual([{ kind: 'firing', since }])
+    }
+    const ofAcme = `npm run operate -- brake claims --organization ${organizationId} --off`
+    expect(await call('operate brake', 'claims', '--organization', 'Acme')).toBe(
+      `Claims of Acme are stopped. To let them go on: ${ofAcme}\nStopped, too: firing of all organizations, since ${since}\n`,
+    )
+    const { stopped } = JSON.parse(await call('operate status', '--json'))
+    expect(stopped).toEqual([
+      { what: 'claims', since: expect.any(String), organizationId },
+      { what: 'firing', since, organizationId: null },
+    ])
+    expect(await call('operate status')).toMatch(
+      new RegExp(
+        `\nStopped +claims of the organization ${organizationId}, since .*\n +firing of all organizations, since ${since}\n`,
+      ),
+    )
+    const { status, stderr } = await runScript('operate status', ['--check', '--persist-to', state])
+    expect([status, stderr.split('\n').filter((line) => line.startsWith('Stopped'))]).toEqual([
+      1,
+      [
+        expect.stringMatching(new RegExp(`^Stopped: claims of the organization .* To let it go on: ${ofAcme}$`)),
+        `Stopped: firing of all organizations, since ${since}. To let it go on: npm run operate -- brake firing --off`,
+      ],
+    ])
+
+    expect(await call('operate brake', 'firing', '--off')).toMatch(
+      /^Schedules of all organizations go on\.\nStopped, too: claims /,
+    )
+    expect(await call('operate brake', 'firing', '--off')).toMatch(
+      /^Schedules of all organizations were not stopped\.\n/,
+    )
+    expect(await call('operate brake', 'claims', '--organization', organizationId, '--off')).toBe(
+      'Claims of Acme go on.\n',
+    )
+    for (const number of [0, 1, 2]) {
+      expect(
+        await rowsOf(state, 'SELECT "kind" FROM "brakes" UNION ALL SELECT "kind" FROM "organizationBrakes"', number),
+      ).toEqual([])
+    }
+    expect(await runScript('operate brake', ['tick', '--persist-to', state])).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^There is no such part; got "tick"; allowed: firing, deliveries, claims, feeds\./),
+    })
+    expect(
+      await runScript('operate brake', ['claims', '--organization', 'Nobody', '--persist-to', state]),
+    ).toMatchObject({ status: 1 })
+  })
+
+  it('goes with its organization to another database', async () => {
+    const { state, call, create } = await stateWith(2)
+    await call('operate database', 'close', '1')
+    const { organizationId } = await create('Acme')
+    await call('operate brake', 'deliveries', '--organization', 'Acme')
+    await call('operate organization', 'move', organizationId, '--to', '1')
+    const rows = (number: number) => rowsOf(state, 'SELECT "kind" FROM "organizationBrakes"', number)
+    expect([await rows(0), await rows(1)]).toEqual([[], [{ kind: 'deliveries' }]])
+  })
+})
+
 describe('an organization that moved', () => {
   it('is found where it is, and deleted with what it left behind', async () => {
     const { state, call, create } = await stateWith(2)
@@ -201,6 +272,7 @@ describe('the tables of an organization', () => {
   /** What no organization owns. A table that is in neither list has to be considered by every command. */
   const OF_THE_SERVICE = [
     'alerts',
+    'brakes',
     'd1_migrations',
     'databases',
     'directory',
@@ -375,6 +447,22 @@ describe('a backup of several databases', () => {
     expect(await rowsOf(state, keys, 1)).toHaveLength(1)
     await call('operate organization', 'resume', 'Initech')
     expect(await rowsOf(state, keys, 1)).toEqual([])
+  })
+
+  it('leaves stopped what is stopped today, and nothing else', async () => {
+    const { state, initech, folder, call, restore } = await backedUp()
+    await call('operate brake', 'feeds')
+    const output = join(folder, 'stopped')
+    await call('operate backup', '--output', output)
+    await call('operate brake', 'feeds', '--off')
+    await call('operate brake', 'firing')
+    await call('operate brake', 'claims', '--organization', 'Initech')
+    await restore(output)
+    const brakes = (number: number) => rowsOf(state, 'SELECT "kind" FROM "brakes"', number)
+    expect([await brakes(0), await brakes(1)]).toEqual([[{ kind: 'firing' }], [{ kind: 'firing' }]])
+    expect(await rowsOf(state, 'SELECT "kind", "organizationId" FROM "organizationBrakes"', 1)).toEqual([
+      { kind: 'claims', organizationId: initech.organizationId },
+    ])
   })
 
   it('has each organization whose move was killed, where it is complete', async () => {

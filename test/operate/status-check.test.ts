@@ -53,7 +53,7 @@ describe('npm run operate -- status --check', () => {
   it('counts a database as full from 70 %', () => {
     const now = new Date()
     const ofSize = (number: number, sizeBytes: number) => ({ number, sizeBytes, lastTickAt: now.toISOString() })
-    const problems = problemsOf([ofSize(0, 6.99e9), ofSize(3, 7e9)], [], [], now)
+    const problems = problemsOf([ofSize(0, 6.99e9), ofSize(3, 7e9)], [], [], [], now)
     expect(problems).toEqual(['Database 3 is 70 % full.'])
   })
 })

@@ -174,7 +174,9 @@ function fillKeys(fill: Fill): void {
 
 /** Adds rows. A column that is not given is null or, if it cannot be, has a value of its type. */
 function filling(table: SQLiteTable, values: Sql, count: number): D1PreparedStatement {
-  const columns = Object.values(getTableColumns(table)).map(({ name, dataType, enumValues, notNull }) => {
+  const columns = Object.values(getTableColumns(table))
+  const names = columns.map(({ name }) => `"${name}"`)
+  const filled = columns.map(({ name, dataType, enumValues, notNull }) => {
     const value = values[name]
     if (value !== undefined || !notNull) return value ?? 'null'
     if (/At$|From$|Until$/.test(name)) return text(new Date().toISOString())
@@ -182,7 +184,8 @@ function filling(table: SQLiteTable, values: Sql, count: number): D1PreparedStat
     return dataType === 'number' ? '0' : `'${name}-' || i`
   })
   return env.DB.prepare(
-    `INSERT INTO "${getTableName(table)}" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-     SELECT ${columns.join(', ')} FROM n`,
+    `INSERT INTO "${getTableName(table)}" (${names.join(', ')})
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     SELECT ${filled.join(', ')} FROM n`,
   )
 }

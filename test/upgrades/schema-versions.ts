@@ -5,9 +5,10 @@
  */
 import { env } from '../support/env.ts'
 import { initial } from './0000-initial.ts'
+import { brakes } from './0001-brakes.ts'
 import type { Rows, SchemaVersion } from './schema-version.ts'
 
-export const schemaVersions: readonly SchemaVersion[] = [initial]
+export const schemaVersions: readonly SchemaVersion[] = [initial, brakes]
 
 /** The names of the migrations, in order. */
 export const MIGRATIONS = env.MIGRATIONS.map(({ name }) => name)

@@ -9,6 +9,7 @@ import type { Browser, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
+import { callScript } from '../../../test/support/commands.ts'
 import { type Console, startConsole } from '../console.ts'
 import { addressesOf, framedPages } from './addresses.ts'
 import { expectAccessible } from './axe.ts'
@@ -565,6 +566,36 @@ describe('a key that may read only', () => {
     await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     expectQuiet(signed)
   })
+})
+
+it('every page says what the operator has stopped, until it goes on', async () => {
+  const brake = (...args: string[]) => callScript('operate brake', ...args, '--persist-to', running.state)
+  await brake('firing')
+  await brake('claims', '--organization', running.demo.organizationId)
+  const letGo = async () => {
+    await brake('firing', '--off')
+    await brake('claims', '--organization', running.demo.organizationId, '--off')
+  }
+  onTestFinished(letGo)
+  const page = await open('/')
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    for (const path of ['/', '/runs', '/skills']) {
+      await page.goto(`${running.url}${path}`)
+      await page.getByText(/^Schedules do not fire: stopped .* by the operator of the service\.$/).waitFor()
+      await page.getByText(/^Workers cannot claim runs: stopped .* by the operator of the service\.$/).waitFor()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expectAccessible(page)
+    }
+  }
+  await letGo()
+  await page.goto(running.url)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await page.getByText('by the operator of the service').count()).toBe(0)
+  expectQuiet(signed)
 })
 
 describe('no page asks for what the session may not have', () => {

@@ -25,6 +25,8 @@ export const meQuery = queryOptions({
     return me
   },
   staleTime: 5 * MINUTE_MS,
+  // No event tells what the operator stops.
+  refetchInterval: 5 * MINUTE_MS,
 })
 
 /** Who is signed in now; it does not wait for a sign-in. */

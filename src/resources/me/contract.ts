@@ -1,5 +1,6 @@
 /** The caller: its API key, user and organization. */
 import * as z from 'zod/mini'
+import { BRAKES } from '../../brakes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
@@ -37,6 +38,9 @@ export const retrieveMeContract = {
             .nullable(uuid())
             .register(docs, { description: 'The identity of the person who signed in; null if nobody did.' }),
         }),
+        stopped: z
+          .array(z.strictObject({ what: z.enum(BRAKES), since: instant() }))
+          .register(docs, { description: 'What the operator of the service has stopped for now.' }),
       })
       .register(docs, { id: 'Me' }),
     example: {
@@ -51,6 +55,7 @@ export const retrieveMeContract = {
         expiresAt: null,
         identityId: null,
       },
+      stopped: [],
     },
   },
 } as const satisfies Contract

@@ -1,5 +1,6 @@
 import { authorized } from '../../access/preconditions.ts'
 import { one } from '../../access/request-context.ts'
+import { BRAKES } from '../../brakes.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { retrieveMeContract } from './contract.ts'
 import { selectMe } from './statements.ts'
@@ -7,6 +8,10 @@ import { selectMe } from './statements.ts'
 export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
   const { me } = await context.run(authorized, { me: one(selectMe) }, {})
   const { organizationId, organizationName, userId, userName, id, name, kind, expiresAt, identityId } = me
+  const stopped: { readonly [What in (typeof BRAKES)[number]]?: string } = {
+    ...JSON.parse(me.stoppedHere),
+    ...JSON.parse(me.stoppedForAll),
+  }
   return {
     body: {
       organization: { id: organizationId, name: organizationName },
@@ -20,6 +25,7 @@ export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
         expiresAt,
         identityId,
       },
+      stopped: BRAKES.flatMap((what) => (stopped[what] === undefined ? [] : [{ what, since: stopped[what] }])),
     },
   }
 })

@@ -1,8 +1,13 @@
 /** The caller, in SQL. */
 import { and, eq, sql } from 'drizzle-orm'
 import { authorized } from '../../access/preconditions.ts'
-import { apiKeys, organizations, users } from '../../db/schema.ts'
+import { apiKeys, brakes, organizationBrakes, organizations, users } from '../../db/schema.ts'
 import { guarded } from '../../db/statement.ts'
+
+/** What the operator has stopped since when, as JSON. */
+const stoppedForAll = sql`(select json_group_object(${brakes.kind}, ${brakes.since}) from ${brakes})`
+const stoppedHere = sql`(select json_group_object(${organizationBrakes.kind}, ${organizationBrakes.since}) from ${organizationBrakes}
+  where ${organizationBrakes.organizationId} = ${apiKeys.organizationId})`
 
 export const selectMe = guarded(authorized, {}, () =>
   authorized
@@ -18,6 +23,8 @@ export const selectMe = guarded(authorized, {}, () =>
       projectIds: apiKeys.projectIds,
       expiresAt: apiKeys.expiresAt,
       identityId: apiKeys.identityId,
+      stoppedForAll: sql<string>`${stoppedForAll}`.as('stoppedForAll'),
+      stoppedHere: sql<string>`${stoppedHere}`.as('stoppedHere'),
     })
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, apiKeys.userId))),

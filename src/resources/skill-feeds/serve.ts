@@ -12,7 +12,7 @@ import { sha256 } from '../../crypto/digest.ts'
 import { type Database, databaseOf } from '../../db/database.ts'
 import { isUnavailable, StoreUnavailable } from '../../db/failures.ts'
 import { type RowOf, runBatch } from '../../db/statement.ts'
-import { ApiError, failure, unavailable } from '../../errors.ts'
+import { ApiError, failure, stopped, unavailable } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { getObject } from '../../objects/store.ts'
@@ -88,7 +88,7 @@ async function admit({ env, req }: FeedContext) {
 
 /**
  * Reads in the database that the token names, or in the one that the feed moved to.
- * @throws {ApiError} 404 if no live feed has the token.
+ * @throws {ApiError} 404 if no live feed has the token, 503 if the operator has stopped feeds.
  */
 async function readFeed<Rows extends { readonly feed: readonly RowOf<typeof selectFeed>[] }>(
   c: FeedContext,
@@ -105,7 +105,10 @@ async function readFeed<Rows extends { readonly feed: readonly RowOf<typeof sele
       await countRefusedKey(getAddress(c.req.raw), c.env)
       throw notFound()
     }
-    if (feed.movedTo === null) return rows
+    if (feed.movedTo === null) {
+      if (feed.isStopped === 1) throw new ApiError(stopped('feeds'))
+      return rows
+    }
     number = feed.movedTo
     movedFeeds.set(hash, number)
   }

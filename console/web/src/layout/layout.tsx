@@ -10,6 +10,7 @@ import { KeyHelp, useKeys } from './keys.tsx'
 import styles from './layout.module.css'
 import { PAGES } from './pages.ts'
 import { Person } from './person.tsx'
+import { Stopped } from './stopped.tsx'
 
 export function Layout() {
   const [showsKeys, setShowsKeys] = useState(false)
@@ -26,7 +27,10 @@ export function Layout() {
         Skip to the content
       </a>
       <Navigation onShowKeys={() => setShowsKeys(true)} />
-      <Outlet />
+      <div>
+        <Stopped />
+        <Outlet />
+      </div>
       {showsKeys && <KeyHelp onClose={() => setShowsKeys(false)} />}
     </div>
   )

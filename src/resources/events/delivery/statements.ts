@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../../db/examined.ts'
-import { isActive } from '../../../db/halts.ts'
+import { isActive, isReleased } from '../../../db/halts.ts'
 import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
@@ -73,6 +73,11 @@ const lastEvent = query
   .from(auditEvents)
   .where(eq(auditEvents.organizationId, eventEndpoints.organizationId))
 
+const isDelivering = and(
+  isActive(eventEndpoints.organizationId),
+  isReleased('deliveries', eventEndpoints.organizationId),
+)
+
 /** There is an event to deliver or to leave out. */
 const hasNext = sql`(${eventEndpoints.messageEnd} is not null or ${eventEndpoints.deliveredSequence} < ${lastEvent})`
 
@@ -86,7 +91,7 @@ export const take = unguarded({ organizationId, endpointId, leaseId, leaseExpire
       messageId: sql`coalesce(${eventEndpoints.messageId}, ${newMessageId})`,
       messageEnd: sql`coalesce(${eventEndpoints.messageEnd}, ${newMessageEnd})`,
     })
-    .where(and(isNamed, isFree, isDue, hasNext, isActive(eventEndpoints.organizationId)))
+    .where(and(isNamed, isFree, isDue, hasNext, isDelivering))
     .returning({
       organizationId: eventEndpoints.organizationId,
       id: eventEndpoints.id,
@@ -237,13 +242,7 @@ export const selectBehind = unguarded({ now, dayAgo }, () =>
   query
     .select({ organizationId: eventEndpoints.organizationId, id: eventEndpoints.id })
     .from(eventEndpoints)
-    .where(
-      and(
-        isWaiting,
-        isActive(eventEndpoints.organizationId),
-        sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`,
-      ),
-    )
+    .where(and(isWaiting, isDelivering, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`))
     .limit(PAGE_SIZE),
 )
 
@@ -255,11 +254,5 @@ export const markQueued = unguarded({ parameter: foundEndpoints.parameter, queue
     .update(eventEndpoints)
     .set({ leaseId: null, leaseExpiresAt: sql`${queuedUntil}` })
     .from(foundEndpoints.table)
-    .where(
-      and(
-        foundEndpoints.matches(eventEndpoints, 'organizationId', 'id'),
-        isWaiting,
-        isActive(eventEndpoints.organizationId),
-      ),
-    ),
+    .where(and(foundEndpoints.matches(eventEndpoints, 'organizationId', 'id'), isWaiting, isDelivering)),
 )

@@ -2,10 +2,10 @@
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
-import { isActive, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
+import { isActive, isReleased, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
 import { now } from '../../../db/parameters.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
@@ -24,6 +24,8 @@ import { failedRuns, recordFailures } from './run-failures.ts'
 const PAGE_SIZE = 1000
 const MAX_PAGES_PER_TICK = 30
 
+/** When a run is checked again whose delivery the operator has stopped. */
+const STOPPED_MS = 5 * 60_000
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
 
@@ -43,6 +45,7 @@ export const selectToCheck = unguarded({ now }, () =>
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       isDeleted: sql<0 | 1>`(${schedules.id} is null or not ${hasParent})`.as('isDeleted'),
+      isStopped: sql<0 | 1>`not (${isReleased('deliveries', runs.organizationId)})`.as('isStopped'),
       isSuspended: sql<0 | 1>`not (${isActive(runs.organizationId)})`.as('isSuspended'),
     })
     .from(runs)
@@ -72,11 +75,15 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let { toCheck } = await runBatch(database, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
-    const present = toCheck.filter(({ isDeleted, isSuspended }) => isDeleted === 0 && isSuspended === 0)
+    const isSendable = ({ status, hasEndpoint }: RowOf<typeof selectToCheck>) =>
+      status === 'pending' && hasEndpoint === 1
+    const isPresent = (run: RowOf<typeof selectToCheck>) =>
+      run.isDeleted === 0 && run.isSuspended === 0 && !(run.isStopped === 1 && isSendable(run))
+    const present = toCheck.filter(isPresent)
     const left = toCheck
       .filter((run) => !present.includes(run))
-      .map((run) => ({ ...run, newCheckAt: run.isSuspended === 1 ? ON_RESUMPTION : leaseExpiresAt }))
-    const sendable = present.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
+      .map((run) => ({ ...run, newCheckAt: laterOf(run, now) }))
+    const sendable = present.filter(isSendable)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
       error,
     }))
@@ -105,4 +112,10 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
     ))
     if (failure) throw failure.error
   }
+}
+
+/** When a run that is left as it is is checked again. */
+function laterOf({ isSuspended, isDeleted }: RowOf<typeof selectToCheck>, now: number): string {
+  if (isSuspended === 1) return ON_RESUMPTION
+  return new Date(now + (isDeleted === 1 ? LEASE_MS : STOPPED_MS)).toISOString()
 }

@@ -5,7 +5,7 @@ import { latestRun } from '../../../cron/next-run.ts'
 import { nextTime } from '../../../cron/timing.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { isActive } from '../../../db/halts.ts'
+import { isActive, isReleased } from '../../../db/halts.ts'
 import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -43,6 +43,8 @@ export const recordTick = unguarded({ now }, () =>
     }),
 )
 
+const isFiring = and(isActive(schedules.organizationId), isReleased('firing', schedules.organizationId))
+
 /** The schedules that have been due longest. */
 export const selectDue = unguarded({ now }, () =>
   query
@@ -53,7 +55,7 @@ export const selectDue = unguarded({ now }, () =>
     })
     .from(schedules)
     .leftJoin(runEndpoints, eq(runEndpoints.organizationId, schedules.organizationId))
-    .where(and(lte(schedules.nextRunAt, now), isActive(schedules.organizationId)))
+    .where(and(lte(schedules.nextRunAt, now), isFiring))
     .orderBy(asc(schedules.nextRunAt))
     .limit(PAGE_SIZE),
 )
@@ -71,11 +73,7 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
 }
 
 /** Joins the schedule of a firing, unless another tick fired it or a request changed it since it was read. */
-const isStillDue = and(
-  isAsRead(firings),
-  eq(schedules.nextRunAt, firings.column('dueAt')),
-  isActive(schedules.organizationId),
-)
+const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')), isFiring)
 
 export const insertRuns = unguarded({ parameter: firings.parameter, now, checkAt }, () =>
   writeNewRuns(

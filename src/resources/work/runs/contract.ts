@@ -15,6 +15,7 @@ import {
   claimedNotRedeliverable,
   claimIdMissing,
   claimMismatch,
+  claimsStopped,
   newerRunExists,
   notRedeliverable,
   outcomeAfterNewerRun,
@@ -340,7 +341,7 @@ export const claimRunsContract = {
       .register(docs, { id: 'ClaimedRuns' }),
     example: { items: [{ ...exampleWork, ...EXAMPLE_CLAIM }] },
   },
-  failures: [projectRequired, projectForbidden, projectNotFound],
+  failures: [projectRequired, projectForbidden, projectNotFound, claimsStopped],
 } as const satisfies Contract
 
 const runParams = (example: string) => z.object({ runId: uuid('The run.', example) })

@@ -1,4 +1,4 @@
-import { failure } from '../../../errors.ts'
+import { failure, stopped } from '../../../errors.ts'
 
 export const runNotFound = failure('run_not_found', 'There is no run with this runId.')
 export const notRedeliverable = failure(
@@ -42,3 +42,4 @@ export const claimMismatch = failure(
   'claim_mismatch',
   'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, its time limit is over, or a newer run exists (overlap "skip").',
 )
+export const claimsStopped = stopped('claims')

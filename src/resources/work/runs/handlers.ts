@@ -27,6 +27,7 @@ import {
   acknowledgeable,
   agentScheduleRuns as agentStatements,
   allRuns,
+  claimable,
   claimOfAll,
   claimOfProject,
   completable,
@@ -133,7 +134,7 @@ export const claimRuns = endpoint(claimRunsContract, async (c, context) => {
   const claimId = newUuid()
   const { selectClaimable, claim } = projectId === null ? claimOfAll : claimOfProject
   const { claimed } = await context.run(
-    listable,
+    claimable,
     { claimed: selectClaimable, claim },
     { projectId, claimId, rowLimit: limit, leaseExpiresAt: endOfLease(leaseSeconds, context) },
   )

@@ -9,6 +9,7 @@ import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
 import { hasDeleted, listOf } from '../../../db/examined.ts'
+import { isReleased } from '../../../db/halts.ts'
 import { type NamedParameters, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { equalsIfGiven, indexedBy, namesOf } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
@@ -47,6 +48,7 @@ import {
   claimedNotRedeliverable,
   claimIdMissing,
   claimMismatch,
+  claimsStopped,
   newerRunExists,
   notRedeliverable,
   outcomeAfterNewerRun,
@@ -145,6 +147,9 @@ export const agentScheduleRuns = statementsOf(agentPreconditions)
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
 export const listable = ofAllProjectsOrOne()
+export const claimable = ofAllProjectsOrOne({
+  goOn: precondition(isReleased('claims', apiKeys.organizationId), claimsStopped),
+})
 
 const status = textOrNull('status')
 const scheduleFilter = textOrNull('scheduleId')
@@ -228,12 +233,12 @@ const callersKey = () =>
 
 /**
  * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
- * @param claimable selects them (claimable.ts).
+ * @param waiting selects them (claimable.ts).
  */
-function claimOf(claimable: typeof claimableOfAll) {
-  const selectedKeys = () => claimable({ organizationId: runs.organizationId, id: runs.id }, listable.organizationId)
+function claimOf(waiting: typeof claimableOfAll) {
+  const selectedKeys = () => waiting({ organizationId: runs.organizationId, id: runs.id }, claimable.organizationId)
   // Numbering the claimable runs themselves would read all that are pending, because it comes before the limit.
-  const recordedClaims = recordedForEach(listable, { rowLimit }, { type: 'run.claimed', ...ofRun }, (row, condition) =>
+  const recordedClaims = recordedForEach(claimable, { rowLimit }, { type: 'run.claimed', ...ofRun }, (row, condition) =>
     query
       .select(row)
       .from(apiKeys)
@@ -244,10 +249,10 @@ function claimOf(claimable: typeof claimableOfAll) {
   const fields = { ...workFields, leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
-    selectClaimable: guarded(listable, { leaseExpiresAt, rowLimit }, () =>
-      query.select(namesOf(fields)).from(claimable(fields, listable.organizationId)),
+    selectClaimable: guarded(claimable, { leaseExpiresAt, rowLimit }, () =>
+      query.select(namesOf(fields)).from(waiting(fields, claimable.organizationId)),
     ),
-    claim: guardedChange(listable, { claimId, leaseExpiresAt, rowLimit }, recordedClaims, () =>
+    claim: guardedChange(claimable, { claimId, leaseExpiresAt, rowLimit }, recordedClaims, () =>
       writeClaim(selectedKeys(), callersKey()),
     ),
   }

@@ -1,0 +1,76 @@
+/** What the operator has stopped: rows that the statements of the service read (src/db/halts.ts). */
+
+import type { BRAKES } from '../src/brakes.ts'
+import type { Value } from '../src/db/parameters.ts'
+import type { Query, Row } from './cloudflare.ts'
+import type { CommandDatabase } from './database.ts'
+import type { Databases } from './databases.ts'
+
+export type Part = (typeof BRAKES)[number]
+
+export interface Stopped {
+  readonly what: string
+  readonly since: string
+  /** Null: all organizations. */
+  readonly organizationId: Value
+}
+
+/** What is stopped already keeps its time. */
+export function insertOf({ what, since, organizationId }: Stopped): Query & { readonly parameters: readonly Value[] } {
+  const [table, column, value] =
+    organizationId === null ? ['"brakes"', '', ''] : ['"organizationBrakes"', ', "organizationId"', ', ?']
+  return {
+    sql: `INSERT INTO ${table} ("kind", "since"${column}) VALUES (?, ?${value}) ON CONFLICT DO NOTHING`,
+    parameters: [what, since, ...(organizationId === null ? [] : [organizationId])],
+  }
+}
+
+/** @returns false if it was not stopped. */
+export async function release(database: CommandDatabase, part: Part, organizationId: Value): Promise<boolean> {
+  const [rows = []] = await database.batch([
+    organizationId === null
+      ? { sql: 'DELETE FROM "brakes" WHERE "kind" = ? RETURNING 1', parameters: [part] }
+      : {
+          sql: 'DELETE FROM "organizationBrakes" WHERE "kind" = ? AND "organizationId" = ? RETURNING 1',
+          parameters: [part, organizationId],
+        },
+  ])
+  return rows.length > 0
+}
+
+export const SELECT_STOPPED = `SELECT "kind" AS "what", "since", NULL AS "organizationId" FROM "brakes"
+  UNION ALL SELECT "kind", "since", "organizationId" FROM "organizationBrakes"`
+
+/** What is stopped in any of the databases, once each, with the earliest time. */
+export async function readStopped(databases: Databases): Promise<Stopped[]> {
+  return stoppedOf((await databases.map(async (database) => database.batch([{ sql: SELECT_STOPPED }]))).flat(2))
+}
+
+export function stoppedOf(rows: readonly Row[]): Stopped[] {
+  const found = new Map<string, Stopped>()
+  for (const { what, since, organizationId = null } of rows) {
+    const key = `${what} ${organizationId ?? ''}`
+    const earlier = found.get(key)?.since
+    if (earlier === undefined || String(since) < earlier)
+      found.set(key, { what: String(what), since: String(since), organizationId })
+  }
+  return [...found.entries()].sort(([one], [other]) => one.localeCompare(other)).map(([, stopped]) => stopped)
+}
+
+/** `firing of all organizations, since …`. */
+export function stoppedText({ what, since, organizationId }: Stopped): string {
+  const whose = organizationId === null ? 'all organizations' : `the organization ${organizationId}`
+  return `${what} of ${whose}, since ${since}`
+}
+
+/** The command that lets it go on. */
+export function releasing({ what, organizationId }: Pick<Stopped, 'what' | 'organizationId'>): string {
+  return `npm run operate -- brake ${what}${organizationId === null ? '' : ` --organization ${organizationId}`} --off`
+}
+
+/** A new database stops what the first one has stopped for all. */
+export async function copyBrakes(first: CommandDatabase, added: CommandDatabase): Promise<void> {
+  const [rows = []] = await first.batch([{ sql: SELECT_STOPPED }])
+  const stopped = stoppedOf(rows).filter(({ organizationId }) => organizationId === null)
+  if (stopped.length > 0) await added.batch(stopped.map(insertOf))
+}
