@@ -41,6 +41,7 @@ const UNKEYED: Readonly<Record<string, string>> = {
   variableRequestsByAge: 'The oldest Idempotency-Keys that are over a day old, in pages.',
   orphanedObjectsByDeleteAfter: 'The oldest orphaned objects, up to now, in pages.',
   missedSpansByAge: 'The oldest missed spans, in pages.',
+  brakes: 'At most one row for each of the four kinds.',
   objectSearches: 'At most one row, after a restore.',
   eventEndpoints: 'The tick looks at each endpoint. An organization has at most ten.',
 }

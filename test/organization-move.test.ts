@@ -720,6 +720,7 @@ describe('a move', () => {
       `INSERT INTO "eventUsage" SELECT "organizationId", max("sequence"), 1000, -1 FROM "auditEvents" WHERE "organizationId" = ?`,
       organizationId,
     )
+    await rowsIn(from, `INSERT INTO "organizationBrakes" VALUES (?, 'feeds', '2026')`, organizationId)
     await rowsIn(
       from,
       `INSERT INTO "missedSpans" VALUES (?, ?, '2026', '2027', 'project', ?, '* * * * *', 'UTC')`,

@@ -103,6 +103,7 @@ describe('createApiKey', () => {
         expiresAt: SOON,
         identityId: null,
       },
+      stopped: [],
     })
     expect((await list(body.token)).status).toBe(200)
     expect((await create(body.token)).status).toBe(400)
@@ -934,6 +935,7 @@ describe('retrieveMe', () => {
         organization: { id: workspace.organizationId, name: 'Acme' },
         user: userId === null ? null : { id: userId, name: 'Ada' },
         apiKey: { id, name: 'test', kind: 'key', scopes, projectIds, expiresAt, identityId: null },
+        stopped: [],
       },
     ])
   })

@@ -91,7 +91,7 @@ describe('verify:layers', () => {
     "type Name = import('../http/x.ts').Name",
   ])('reads %s', (code) => {
     expect(forbiddenImports('src/db/x.ts', code)).toEqual([
-      'src/db/x.ts imports src/http/x.ts; allowed in src/db: src/environment.ts src/errors.ts src/durations.ts.',
+      'src/db/x.ts imports src/http/x.ts; allowed in src/db: src/environment.ts src/errors.ts src/durations.ts src/brakes.ts.',
     ])
   })
 
