@@ -7,13 +7,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parse } from 'dotenv'
-import { sql } from 'drizzle-orm'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
-import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../src/db/schema.ts'
-import { query, unguarded } from '../src/db/statement.ts'
 import { describeScript, getTarget, parsed, withTarget } from '../tools/command-line.ts'
 import { ROOT } from '../tools/wrangler.ts'
 import { Databases } from './databases.ts'
+import { SEALED_BY_KEY } from './sealed-by-key.ts'
 import { requireStateFolder } from './state-folder.ts'
 
 const TICK_MS = 60_000
@@ -35,26 +33,11 @@ requireStateFolder(target)
 requireNewestKey()
 const databases = await Databases.open(target)
 
-const counts = [
-  { table: environmentVariables, column: environmentVariables.sealedValue },
-  { table: runEndpoints, column: runEndpoints.sealedSecret },
-  { table: runEndpoints, column: runEndpoints.previousSealedSecret },
-  { table: eventEndpoints, column: eventEndpoints.sealedUrl },
-  { table: eventEndpoints, column: eventEndpoints.sealedSecret },
-  { table: eventEndpoints, column: eventEndpoints.previousSealedSecret },
-].map(({ table, column }) =>
-  unguarded({}, () =>
-    query
-      .select({ keyId: keyIdOf(column).as('keyId'), count: sql<number>`count(*)`.as('count') })
-      .from(table)
-      .where(sql`${column} is not null`)
-      .groupBy(keyIdOf(column)),
-  ),
-)
-
 /** The number of values that each key has encrypted. */
 async function countByKey(): Promise<Map<string, number>> {
-  const rows = (await databases.map((database) => database.batch(counts.map(({ sql }) => ({ sql }))))).flat(2)
+  const rows = (
+    await databases.map((database) => database.batch(SEALED_BY_KEY.map(({ counts }) => ({ sql: counts.sql }))))
+  ).flat(2)
   const total = new Map<string, number>()
   for (const { keyId, count } of rows) {
     total.set(String(keyId), (total.get(String(keyId)) ?? 0) + Number(count))

@@ -19,6 +19,7 @@ const operate = {
   database: { summary: 'list the databases of a deployment, and add one', argv: ['operate/database-command.ts'] },
   backup: { summary: 'copy the databases and the files', argv: ['operate/backup.ts'] },
   restore: { summary: 'replace a database by a backup or by an earlier state', argv: ['operate/restore.ts'] },
+  'restore-test': { summary: 'try whether a backup can be restored', argv: ['operate/restore-test.ts'] },
   reseal: { summary: 'show the progress of a rotation of the encryption key', argv: ['operate/reseal.ts'] },
 } as const satisfies ScriptCommands
 

@@ -2,7 +2,8 @@
  * Copies the objects that the rows of a backup refer to into a folder, and back into a bucket. An object never changes,
  * so an object that is there with its size is not copied again, and several backups share a folder.
  */
-import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { numberText, startProgress } from '../../tools/command-line.ts'
@@ -13,6 +14,8 @@ interface StoredObject {
   readonly key: string
   /** Null if the rows do not say it. */
   readonly sizeBytes: number | null
+  /** Null if the rows do not say it. */
+  readonly sha256: string | null
 }
 
 /** The folder that backups in the same folder share. */
@@ -41,6 +44,27 @@ export async function saveObjects(store: ObjectStore, backup: DatabaseSync, fold
     `${folder}: ${numberText(objects.length)} objects, ${numberText(copied)} copied now, ${numberText(missing.length)} missing`,
   )
   return missing
+}
+
+/** @returns how many objects the rows refer to, and the keys of those that the folder lacks or has with another content. */
+export async function damagedObjects(
+  backup: DatabaseSync,
+  folder: string,
+): Promise<{ checked: number; damaged: string[] }> {
+  const objects = objectsOf(backup)
+  const damaged: string[] = []
+  await withProgress('Objects', objects, async ({ key, sizeBytes, sha256 }) => {
+    const file = fileOf(folder, key)
+    if (isStored(sizeOf(file), sizeBytes) && (sha256 === null || (await sha256Of(file)) === sha256)) return
+    damaged.push(key)
+  })
+  return { checked: objects.length, damaged }
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** Uploads what the bucket does not have. @returns the keys of the objects that the folder does not have either. */
@@ -84,14 +108,15 @@ export async function stillReferenced(database: CommandDatabase, keys: readonly 
 function objectsOf(backup: DatabaseSync): StoredObject[] {
   const rows = backup
     .prepare(
-      `SELECT "objectKey" AS "key", "sizeBytes" FROM "sessionFiles" WHERE "sizeBytes" > 0
-       UNION ALL SELECT "objectKey", NULL FROM "profilePictures" WHERE "objectKey" IS NOT NULL
-       UNION ALL SELECT "objectKey", "archiveBytes" FROM "skillVersions"`,
+      `SELECT "objectKey" AS "key", "sizeBytes", "sha256" FROM "sessionFiles" WHERE "sizeBytes" > 0
+       UNION ALL SELECT "objectKey", NULL, NULL FROM "profilePictures" WHERE "objectKey" IS NOT NULL
+       UNION ALL SELECT "objectKey", "archiveBytes", "digest" FROM "skillVersions"`,
     )
     .all()
-  return rows.map(({ key, sizeBytes }) => ({
+  return rows.map(({ key, sizeBytes, sha256 }) => ({
     key: String(key),
     sizeBytes: sizeBytes === null ? null : Number(sizeBytes),
+    sha256: sha256 === null ? null : String(sha256),
   }))
 }
 

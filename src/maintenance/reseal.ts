@@ -58,6 +58,8 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
     id: sql<string | null>`${table.id ?? null}`.as('id'),
   }
   return {
+    table,
+    column,
     contextOf,
     select: unguarded({ keyId, after, now }, () =>
       query

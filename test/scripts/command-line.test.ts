@@ -86,7 +86,7 @@ describe('wrong use', () => {
   const wrong: [command: [script: string, ...args: string[]], message: string][] = [
     [
       ['operate', 'statsu'],
-      "Unknown command 'statsu'; allowed: bootstrap, status, organization, brake, database, backup, restore, reseal.",
+      "Unknown command 'statsu'; allowed: bootstrap, status, organization, brake, database, backup, restore, restore-test, reseal.",
     ],
     [['check', 'typos'], "Unknown check 'typos'; allowed: types, contracts, "],
     [['check', '--fast'], "Unknown option '--fast'."],
