@@ -58,6 +58,12 @@ export interface Query {
 export type Row = Record<string, Value>
 
 /** Cloudflare sends the ID of a database as `id` or as `database_id`. */
+/** A version of a Worker, and its share of the requests. */
+export interface ServedVersion {
+  readonly version_id: string
+  readonly percentage: number
+}
+
 interface WorkerBinding {
   readonly type: string
   readonly name: string
@@ -128,6 +134,18 @@ export class Account {
 
   post<Result>(path: string, body: object): Promise<Result | undefined> {
     return this.#call('POST', path, body)
+  }
+
+  /** The versions of a Worker that share its requests; undefined if it is not deployed. */
+  async servedVersions(worker: string): Promise<readonly ServedVersion[] | undefined> {
+    const found = await this.get<{ deployments?: { versions: ServedVersion[] }[] }>(
+      `/workers/scripts/${worker}/deployments`,
+    )
+    return found?.deployments?.[0]?.versions
+  }
+
+  async serveVersions(worker: string, versions: readonly ServedVersion[]): Promise<void> {
+    await this.post(`/workers/scripts/${worker}/deployments`, { strategy: 'percentage', versions })
   }
 
   /** @throws if the account does not have the database. */

@@ -5,7 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, parse } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Unstable_Config as Configuration } from 'wrangler'
+import { mintToken } from '../src/access/api-key.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
 import {
@@ -20,8 +22,7 @@ import {
   writtenConfigurationOf,
 } from '../tools/wrangler.ts'
 import { copyBrakes } from './brakes.ts'
-import { Account } from './cloudflare.ts'
-import type { CommandDatabase } from './database.ts'
+import { Account, type ServedVersion } from './cloudflare.ts'
 import {
   databaseConfiguration,
   deployedCommandDatabase,
@@ -42,8 +43,11 @@ const EXISTS = 'exists already'
 const CREATED = 'created'
 const IF_MISSING = 'created if the account has none of this name'
 const HEALTH_CHECKS = 60
+/** Of a Worker that served before: its address is known everywhere. */
+const RECHECKS = 10
 const HEALTH_CHECK_MS = 2000
 const HEALTH_TIMEOUT_MS = 10_000
+const SERVER_ERROR = 500
 
 export interface Step {
   readonly title: string
@@ -55,6 +59,8 @@ export interface Step {
   readonly deployment?: Deployment
   /** @returns the result, for the operator to read. */
   readonly run: () => string | Promise<string>
+  /** After this step or a later one failed. @returns what went back; undefined if there is nothing to go back to. */
+  readonly goBack?: () => Promise<string | undefined>
 }
 
 export interface DeployOptions {
@@ -93,6 +99,8 @@ export interface DeployContext {
   /** Uploaded with the code, if the Worker has no secret yet. */
   secretsFile?: string
   address?: string | undefined
+  /** The versions of Workers that served before this deployment, by the names of the Workers. */
+  readonly before: Map<string, readonly ServedVersion[]>
 }
 
 /** A Worker that calls the API Worker. */
@@ -128,7 +136,7 @@ export function contextOf(options: DeployOptions, loggedIn?: Account): DeployCon
   const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
   const account = loggedIn ?? new Account(target, accountId)
   const console = options.console ? consoleWorkerOf(target) : undefined
-  return { options, target, config, account, mcp: mcpWorkerOf(target), console, further: [] }
+  return { options, target, config, account, mcp: mcpWorkerOf(target), console, further: [], before: new Map() }
 }
 
 /** The names of the D1 databases, in order. */
@@ -176,8 +184,10 @@ export function stepsOf(options: DeployOptions, isAdding = false): Step[] {
     ...(config.routes?.length ? [] : [subdomain(context)]),
     migrations(context),
     secret(context),
-    upload(context),
-    ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker')] : []),
+    takenBack(context, config.name, upload(context)),
+    ...(context.mcp
+      ? [takenBack(context, context.mcp.name, uploadOther(context.mcp, 'serves /mcp, through the API Worker'))]
+      : []),
     ...(context.console ? consoleSteps(context, context.console) : []),
     ...(context.mcp ? [bindOthers(context)] : []),
     firstKey(context),
@@ -461,15 +471,12 @@ function migrations(context: DeployContext): Step {
     commands: [],
     run: async () => {
       const applied = new Set<string>()
-      const created: CommandDatabase[] = []
       const failures: string[] = []
       await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
         try {
           const { uuid } = await account.databaseOf(name)
           const database = deployedCommandDatabase(account, uuid)
-          const missing = await migrate(database)
-          for (const migration of missing) applied.add(migration)
-          if (missing.length === migrationNames().length) created.push(database)
+          for (const migration of await migrate(database)) applied.add(migration)
         } catch (error) {
           failures.push(`${name}: ${(error as Error).message}`)
         }
@@ -477,10 +484,6 @@ function migrations(context: DeployContext): Step {
       if (failures.length > 0) {
         const databases = failures.length === 1 ? 'a database' : `${failures.length} databases`
         throw new Error(`The migrations of ${databases} failed.\n${failures.sort().join('\n')}`)
-      }
-      for (const database of created) {
-        const { uuid } = await account.databaseOf(databaseNames(context)[0] ?? '')
-        await copyBrakes(deployedCommandDatabase(account, uuid), database)
       }
       return applied.size > 0 ? 'applied' : 'up to date'
     },
@@ -512,6 +515,24 @@ function upload(context: DeployContext): Step {
       )
       context.address = addressOf(config, output)
       return `uploaded${context.address ? ` to ${context.address}` : ''}`
+    },
+  }
+}
+
+/** An upload that goes back if the step or a later one fails, unless the Worker is new. */
+function takenBack({ account, before }: DeployContext, worker = '', step: Step): Step {
+  return {
+    ...step,
+    run: async () => {
+      const served = await account.servedVersions(worker)
+      if (served) before.set(worker, served)
+      return step.run()
+    },
+    goBack: async () => {
+      const served = before.get(worker)
+      if (!served || isDeepStrictEqual(await account.servedVersions(worker), served)) return undefined
+      await account.serveVersions(worker, served)
+      return `${worker} serves version ${served.map(({ version_id }) => version_id).join(' and ')} again`
     },
   }
 }
@@ -608,7 +629,8 @@ function uploadOther({ name, deployment }: OtherWorker, purpose: string): Step {
 function consoleSteps(context: DeployContext, console: OtherWorker): Step[] {
   const { kv_namespaces: namespaces } = readConfiguration(console.deployment)
   const isMissing = namespaces.some(({ id }) => id === undefined)
-  return [...(isMissing ? [namespace(context, console)] : []), uploadConsole(context, console)]
+  const upload = takenBack(context, console.name, uploadConsole(context, console))
+  return [...(isMissing ? [namespace(context, console)] : []), upload]
 }
 
 /** wrangler finds a namespace by its ID only. */
@@ -751,21 +773,76 @@ function addressOfService({ options, address }: DeployContext): string {
 function health(context: DeployContext): Step {
   return {
     title: 'Health',
-    lines: ['waits until GET /health answers 200, at the address of --url or of the upload'],
+    lines: [
+      'waits until GET /health answers 200, at the address of --url or of the upload, and asks the other Workers',
+      'if one fails that served before, all go back to the code that served before',
+    ],
     commands: [],
     run: async () => {
       const address = addressOfService(context)
-      await untilHealthy(`${address}/health`, context.further.length + 1)
+      const { name = '' } = context.config
+      await untilHealthy(`${address}/health`, context.further.length + 1, {
+        checks: context.before.has(name) ? RECHECKS : HEALTH_CHECKS,
+        headers: await versionHeader(context.account, name),
+      })
+      const others = await askOthers(context)
       await openAdded(context)
-      return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
+      return `${[`${address} is healthy`, ...others].join('; ')}\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
     },
   }
 }
 
-/** A database that was added gets new organizations from now on. */
+/** Asks the version that was uploaded now. Without it in the deployment, Cloudflare ignores the header. */
+async function versionHeader(account: Account, worker: string): Promise<Record<string, string>> {
+  const newest = (await account.servedVersions(worker))?.[0]
+  return newest ? { 'Cloudflare-Workers-Version-Overrides': `${worker}="${newest.version_id}"` } : {}
+}
+
+/**
+ * Asks the other Workers, if they served before: the address of a new one may be unknown for some minutes.
+ * @returns a line for each. @throws if one fails.
+ */
+async function askOthers(context: DeployContext): Promise<string[]> {
+  const { account, config, before, mcp, console } = context
+  const lines: string[] = []
+  if (mcp && before.has(mcp.name)) {
+    // The API forwards nothing that has no well-formed key. This one is nobody's.
+    const { tokenIn } = await mintToken()
+    const headers = { Authorization: `Bearer ${tokenIn(0)}`, 'Content-Type': 'application/json' }
+    lines.push(await withoutFailure(`${addressOfService(context)}/mcp`, { method: 'POST', headers, body: '{}' }))
+  }
+  if (console && before.has(console.name)) {
+    const address = config.vars.CONSOLE_URL ?? (await addressOfConsole(account, console))
+    const headers = await versionHeader(account, console.name)
+    lines.push(await withoutFailure(`${address}/.well-known/oauth-authorization-server`, { headers }))
+  }
+  return lines
+}
+
+/** @throws if the Worker fails. An address that cannot be reached from here says nothing about it. */
+async function withoutFailure(url: string, request: RequestInit): Promise<string> {
+  let last = ''
+  for (let check = 0; check < RECHECKS; check++) {
+    if (check > 0) await setTimeout(HEALTH_CHECK_MS)
+    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }).catch(
+      (error: Error) => error,
+    )
+    if (response instanceof Error) return `${url} cannot be reached from here, and was not checked`
+    if (response.status < SERVER_ERROR) return `${url} answers`
+    last = `${response.status} ${await response.text()}`
+  }
+  throw new Error(`${url} fails: ${last}`)
+}
+
+/** A database that was added gets new organizations from now on, and stops what the others stop. */
 async function openAdded({ account, target, further }: DeployContext): Promise<void> {
-  if (!further.some(({ state }) => state === 'adding')) return
+  const adding = further.filter(({ state }) => state === 'adding')
+  if (adding.length === 0) return
   const { uuid } = await requireDeployedDatabase(account, target)
+  const first = deployedCommandDatabase(account, uuid)
+  for (const { name = '' } of adding) {
+    await copyBrakes(first, deployedCommandDatabase(account, (await account.databaseOf(name ?? '')).uuid))
+  }
   await account.query(uuid, [{ sql: `UPDATE "databases" SET "state" = 'open' WHERE "state" = 'adding'` }])
 }
 
@@ -773,12 +850,16 @@ async function openAdded({ account, target, further }: DeployContext): Promise<v
  * @param databases how many the service has to have: an instance with the earlier code may answer.
  * @throws if the service is not healthy within the time that a new address takes to be known.
  */
-async function untilHealthy(url: string, databases: number): Promise<void> {
+async function untilHealthy(
+  url: string,
+  databases: number,
+  { checks, headers }: { readonly checks: number; readonly headers: Record<string, string> },
+): Promise<void> {
   let last = ''
-  for (let check = 0; check < HEALTH_CHECKS; check++) {
+  for (let check = 0; check < checks; check++) {
     if (check > 0) await setTimeout(HEALTH_CHECK_MS)
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
+      const response = await fetch(url, { headers, signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
       const text = await response.text()
       if (response.ok && (databases === 1 || JSON.parse(text).databases === databases)) return
       last = `${response.status} ${text}`
@@ -796,11 +877,27 @@ export async function runSteps(steps: readonly Step[]): Promise<void> {
     try {
       console.log(`${heading}: ${await run()}`)
     } catch (error) {
-      throw new Error(
-        `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
-      )
+      const failed = `${heading}: failed\n\n${messageOf(error)}\n\n`
+      const back = await goBack(steps.slice(0, index + 1))
+      if (back.length > 0) throw new Error(`${failed}${back.join('\n')}\n\n${STAYS}`)
+      throw new Error(`${failed}The steps before this one are done. To continue from here, run the same command again.`)
     }
   }
+}
+
+const STAYS =
+  'What these steps changed otherwise stays, and the code before works with it: the schema, secrets, queues and their consumers, cron triggers. Once the cause is gone, run the same command again.'
+
+/** Takes back what was uploaded, the last first. @returns a line for each Worker. */
+async function goBack(steps: readonly Step[]): Promise<string[]> {
+  const lines: string[] = []
+  for (const step of steps.toReversed()) {
+    const line = await step
+      .goBack?.()
+      .catch((error: Error) => `${step.title} could not go back (${error.message}): npm run wrangler -- rollback`)
+    if (line !== undefined) lines.push(line)
+  }
+  return lines
 }
 
 /** The message of the error and of its causes. */

@@ -214,10 +214,7 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
     {
       title: `Deployed version of ${name}`,
       find: async () => {
-        const found = await account.get<{ deployments: { versions: { percentage: number }[] }[] }>(
-          `${path}/deployments`,
-        )
-        const versions = found?.deployments[0]?.versions ?? []
+        const versions = (await account.servedVersions(name)) ?? []
         if (versions.length === 0) return `missing. ${DEPLOY}`
         return versions.length === 1 ? undefined : `${versions.length} versions share the requests. ${DEPLOY}`
       },

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseToken } from '../../src/access/api-key.ts'
 import { readConfiguration } from '../../tools/wrangler.ts'
+import type { CloudflareApi } from '../support/cloudflare-api.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -269,6 +270,97 @@ describe('npm run deploy', () => {
     const last = await run('deploy', args, ofBuild('workspace-api'))
     expect(last.printed).toContain('First key: skipped: an organization exists')
     expect(rowsOf('organizations')).toHaveLength(1)
+  })
+
+  /** With its console, whose address is the stand-in's too. */
+  async function deployed() {
+    const account = await newAccount()
+    const project = newProject(TOML.replace('\n[vars]\n', `\n[vars]\nCONSOLE_URL = "${account.url}"\n`))
+    project.addConsole()
+    expect((await account.deploy(project)).code).toBe(0)
+    return { ...account, project }
+  }
+  const WORKERS = ['workspace-api', 'workspace-api-mcp', 'workspace-api-console']
+
+  it('asks the new version of each Worker, and leaves what works', async () => {
+    const { api, url, deploy, project } = await deployed()
+    const before = WORKERS.map((name) => api.served.get(name))
+    const { code, printed } = await deploy(project)
+    expect([code, printed]).toEqual([
+      0,
+      expect.stringContaining(
+        `Health: ${url} is healthy; ${url}/mcp answers; ${url}/.well-known/oauth-authorization-server answers\n`,
+      ),
+    ])
+    for (const [index, name] of WORKERS.entries()) {
+      const [version] = api.served.get(name) ?? []
+      expect(version?.version_id).not.toBe(before[index]?.[0]?.version_id)
+    }
+    const asked = `workspace-api="${api.served.get('workspace-api')?.[0]?.version_id}"`
+    expect(api.overrides).toContain(asked)
+  })
+
+  it('goes back to what served before, whatever fails', { tags: 'slow' }, async () => {
+    const { api, deploy, project } = await deployed()
+    const failing = (call: string | RegExp | ((named: string) => boolean)) => () => {
+      api.failing = { call, status: 400 }
+    }
+    const set = (values: Partial<Pick<CloudflareApi, 'isHealthy' | 'mcpStatus' | 'consoleStatus'>>) => () =>
+      void Object.assign(api, values)
+    const sql = (text: string) => () => void api.databases[0]?.sqlite.exec(text)
+    const index = 'CREATE INDEX `pinsByResource` ON `pins` (`organizationId`,`resourceType`,`resourceId`)'
+    // How many Workers go back: the last one that was uploaded first.
+    const cases: [what: string, fail: () => void, step: string, taken: number, repair?: () => void][] = [
+      ['the API is not healthy', set({ isHealthy: false }), 'Health', 3, set({ isHealthy: true })],
+      ['the MCP Worker fails', set({ mcpStatus: 502 }), 'Health', 3, set({ mcpStatus: 401 })],
+      ['the console fails', set({ consoleStatus: 500 }), 'Health', 3, set({ consoleStatus: 200 })],
+      [
+        'MCP is not uploaded',
+        failing('POST /workers/scripts/workspace-api-mcp/versions'),
+        'Worker workspace-api-mcp',
+        1,
+      ],
+      [
+        'the console is not uploaded',
+        failing('POST /workers/scripts/workspace-api-console/versions'),
+        'Worker workspace-api-console',
+        2,
+      ],
+      ['the API is not uploaded', failing('POST /workers/scripts/workspace-api/versions'), 'Worker workspace-api', 0],
+      ['cron triggers are refused', failing('PUT /workers/scripts/workspace-api/schedules'), 'Worker workspace-api', 1],
+      ['a consumer is refused', failing(/^PUT \/queues\/.*consumers/), 'Worker workspace-api', 1],
+      ['the schema differs', sql('DROP INDEX "pinsByResource"'), 'Migrations', 0, sql(index)],
+      ['a bucket is refused', failing('GET /r2/buckets/workspace-api-objects'), 'R2 bucket workspace-api-objects', 0],
+    ]
+    const before = WORKERS.map((name) => api.served.get(name))
+    for (const [what, fail, step, taken, repair] of cases) {
+      fail()
+      const { code, printed } = await deploy(project)
+      repair?.()
+      api.failing = undefined
+      const failed = /^\d+\/\d+ (.*): failed$/m.exec(printed)?.[1]
+      expect([what, code, failed]).toEqual([what, 1, step])
+      expect([what, WORKERS.map((name) => api.served.get(name))]).toEqual([what, before])
+      const back = WORKERS.slice(0, taken).map(
+        (name, at) => `${name} serves version ${before[at]?.[0]?.version_id} again`,
+      )
+      expect([what, printed.split('\n').filter((line) => line.endsWith(' again'))]).toEqual([what, back.reverse()])
+      expect([what, printed.includes('What these steps changed otherwise stays')]).toEqual([what, taken > 0])
+    }
+
+    // What cannot go back is named, with what to type, and the others go back.
+    api.consoleStatus = 500
+    let deployments = 0
+    // The first is wrangler's.
+    failing((named) => named === 'POST /workers/scripts/workspace-api-mcp/deployments' && ++deployments === 2)()
+    const { code, printed } = await deploy(project)
+    expect([code, printed]).toEqual([
+      1,
+      expect.stringMatching(
+        /Worker workspace-api-mcp could not go back \(.*A failure on purpose.*\): npm run wrangler -- rollback/,
+      ),
+    ])
+    expect(printed).toMatch(/^workspace-api serves version .* again$/m)
   })
 
   it('--check compares the account with the configuration, and changes nothing', { tags: 'slow' }, async () => {

@@ -82,10 +82,18 @@ class Page {
 /** An answer of the service, which is no answer of Cloudflare's API. */
 class OfService {
   readonly body: object
+  /** Undefined: as the service is healthy. */
+  readonly status: number | undefined
 
-  constructor(body: object) {
+  constructor(body: object, status?: number) {
     this.body = body
+    this.status = status
   }
+}
+
+interface Served {
+  readonly version_id: string
+  readonly percentage: number
 }
 
 const OBJECT_PATH = /\/r2\/buckets\/([^/]+)\/objects\/([^?]+)/
@@ -110,11 +118,17 @@ export class CloudflareApi {
   readonly uploads = new Map<string, Metadata[]>()
   readonly secrets = new Map<string, Map<string, string>>()
   readonly schedules = new Map<string, unknown>()
+  /** The versions of each Worker that requests go to. */
+  readonly served = new Map<string, Served[]>()
   /** The bytes of databases, by their names, where it is not that of the SQLite file. */
   readonly sizes = new Map<string, number>()
   subdomain: string | undefined
   /** What the service says of itself. */
   isHealthy = true
+  mcpStatus = 401
+  consoleStatus = 200
+  /** The versions that requests to the service asked for. */
+  readonly overrides: string[] = []
   version = VERSION
   /** The Workers whose requests several versions share. */
   readonly shared = new Set<string>()
@@ -208,6 +222,8 @@ export class CloudflareApi {
     const named = `${request.method} ${path}`
     const body = await bodyOf(request)
     this.calls.push(named)
+    const override = request.headers['cloudflare-workers-version-overrides']
+    if (override) this.overrides.push(String(override))
     this.watch(named)
     try {
       if (this.failing && this.#isCall(this.failing.call, named, body)) {
@@ -221,7 +237,9 @@ export class CloudflareApi {
         const result = await answer({ names: match.slice(1), query: url.searchParams, body })
         this.watch(named)
         if (result instanceof FormData) return { status: 200, body: result }
-        if (result instanceof OfService) return { status: this.isHealthy ? 200 : 503, body: result.body }
+        if (result instanceof OfService) {
+          return { status: result.status ?? (this.isHealthy ? 200 : 503), body: result.body }
+        }
         const answered = result instanceof Page ? result : { result }
         return { status: 200, body: { success: true, errors: [], messages: [], ...answered } }
       }
@@ -269,6 +287,8 @@ export class CloudflareApi {
   readonly #routes: [pattern: RegExp, answer: (call: Call) => unknown][] = [
     // The service itself, once it is uploaded.
     [/^GET \/health$/, () => new OfService({ databases: this.boundIds('workspace-api').size })],
+    [/^POST \/mcp$/, () => new OfService({}, this.mcpStatus)],
+    [/^GET \/\.well-known\/oauth-authorization-server$/, () => new OfService({}, this.consoleStatus)],
     [/^GET \/openapi\.json$/, () => new OfService({ info: { version: this.version } })],
     [/^GET \/user\/tokens\/verify$/, () => ({ id: 'token', status: 'active' })],
     [/^GET \/user$/, () => ({ email: 'ada@example.com' })],
@@ -424,8 +444,10 @@ export class CloudflareApi {
       /^GET \/workers\/scripts\/([^/]+)\/deployments$/,
       ({ names: [name = ''] }) => {
         this.#worker(name)
-        const percentages = this.shared.has(name) ? [90, 10] : [100]
-        const versions = percentages.map((percentage) => ({ version_id: crypto.randomUUID(), percentage }))
+        const [version = { version_id: crypto.randomUUID(), percentage: 100 }] = this.served.get(name) ?? []
+        const other = { version_id: crypto.randomUUID(), percentage: 10 }
+        const versions = this.shared.has(name) ? [{ ...version, percentage: 90 }, other] : [version]
+        if (!this.shared.has(name)) this.served.set(name, versions)
         return { deployments: [{ id: crypto.randomUUID(), versions }] }
       },
     ],
@@ -440,9 +462,22 @@ export class CloudflareApi {
         this.#worker(name) && [...(this.secrets.get(String(name)) ?? [])].map(([name]) => ({ name })),
     ],
     [/^POST \/workers\/scripts\/([^/]+)\/assets-upload-session$/, () => ({ jwt: 'assets', buckets: [] })],
-    [/^PUT \/workers\/scripts\/([^/]+)$/, (call) => this.#upload(call)],
+    [
+      /^PUT \/workers\/scripts\/([^/]+)$/,
+      async (call) => {
+        const made = await this.#upload(call)
+        this.served.set(call.names[0] ?? '', [{ version_id: made.id, percentage: 100 }])
+        return made
+      },
+    ],
     [/^POST \/workers\/scripts\/([^/]+)\/versions$/, (call) => this.#upload(call)],
-    [/^POST \/workers\/scripts\/([^/]+)\/deployments$/, () => ({})],
+    [
+      /^POST \/workers\/scripts\/([^/]+)\/deployments$/,
+      ({ names: [name = ''], body }) => {
+        this.served.set(name, (body as { versions: Served[] }).versions)
+        return {}
+      },
+    ],
     [/^PATCH \/workers\/scripts\/([^/]+)\/script-settings$/, ({ body }) => body],
     [/^POST \/workers\/scripts\/([^/]+)\/subdomain$/, ({ body }) => body],
     [
