@@ -1,7 +1,9 @@
 /** Stops a part of the service, or lets it go on (docs/operate.md). */
 import './private-files.ts'
 import { BRAKES } from '../src/brakes.ts'
+import { isMissingTable } from '../src/db/failures.ts'
 import { describeScript, getTarget, parsed, UsageError, withTarget } from '../tools/command-line.ts'
+import { flagsOf } from '../tools/wrangler.ts'
 import { insertOf, type Part, readStopped, release, releasing, stoppedText } from './brakes.ts'
 import { Databases } from './databases.ts'
 import { findOrganization } from './find-organization.ts'
@@ -35,19 +37,24 @@ try {
 async function brake(part: Part): Promise<void> {
   const found = options.organization === undefined ? undefined : await findOrganization(databases, options.organization)
   const organizationId = found ? String(found.organization.id) : null
-  const concerned = found ? [found.database] : databases.all.map(({ database }) => database)
+  const concerned = databases.all.filter(({ database }) => !found || database === found.database)
   const whose = found ? String(found.organization.name) : 'all organizations'
-  if (options.off) {
-    const released = await Promise.all(concerned.map((database) => release(database, part, organizationId)))
-    console.log(
-      released.includes(true) ? `${named(part)} of ${whose} go on.` : `${named(part)} of ${whose} were not stopped.`,
-    )
-  } else {
-    const stopped = { what: part, since: new Date().toISOString(), organizationId }
-    await Promise.all(concerned.map((database) => database.batch([insertOf(stopped)])))
-    console.log(
-      `${named(part)} of ${whose} are stopped. To let them go on: ${releasing({ what: part, organizationId })}`,
-    )
+  const stopped = { what: part, since: new Date().toISOString(), organizationId }
+  let isReleased = false
+  for (const { number, database } of concerned) {
+    try {
+      if (!options.off) await database.batch([insertOf(stopped)])
+      else if (await release(database, part, organizationId)) isReleased = true
+    } catch (error) {
+      const cause = isMissingTable(error)
+        ? 'it has no brakes yet. Deploy this version first, or use the one that is deployed'
+        : (error as Error).message
+      throw new Error(`Database ${number}: ${cause}. Databases before it are changed. Run the same command again.`)
+    }
+  }
+  if (options.off) console.log(`${named(part)} of ${whose} ${isReleased ? 'go on' : 'were not stopped'}.`)
+  else {
+    console.log(`${named(part)} of ${whose} are stopped. To let them go on: ${releasing(stopped, flagsOf(target))}`)
   }
   const others = (await readStopped(databases)).filter(
     (each) => each.what !== part || each.organizationId !== organizationId,

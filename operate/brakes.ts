@@ -1,6 +1,7 @@
 /** What the operator has stopped: rows that the statements of the service read (src/db/halts.ts). */
 
 import type { BRAKES } from '../src/brakes.ts'
+import { ON_RESUMPTION } from '../src/db/halts.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query, Row } from './cloudflare.ts'
 import type { CommandDatabase } from './database.ts'
@@ -25,15 +26,34 @@ export function insertOf({ what, since, organizationId }: Stopped): Query & { re
   }
 }
 
-/** @returns false if it was not stopped. */
+/**
+ * Lets it go on. Runs that were put off are checked with the next tick, and endpoints that failed before get three days
+ * again. @returns false if it was not stopped.
+ */
 export async function release(database: CommandDatabase, part: Part, organizationId: Value): Promise<boolean> {
+  const ofOrganization = organizationId === null ? '' : ' AND "organizationId" = ?2'
+  const query = (sql: string, first: Value): Query => ({
+    sql: sql + ofOrganization,
+    parameters: organizationId === null ? [first] : [first, organizationId],
+  })
+  const table = organizationId === null ? '"brakes"' : '"organizationBrakes"'
+  const remove = query(`DELETE FROM ${table} WHERE "kind" = ?1`, part)
   const [rows = []] = await database.batch([
-    organizationId === null
-      ? { sql: 'DELETE FROM "brakes" WHERE "kind" = ? RETURNING 1', parameters: [part] }
-      : {
-          sql: 'DELETE FROM "organizationBrakes" WHERE "kind" = ? AND "organizationId" = ? RETURNING 1',
-          parameters: [part, organizationId],
-        },
+    { ...remove, sql: `${remove.sql} RETURNING 1` },
+    ...(part === 'deliveries'
+      ? [
+          // Its own time follows the one that it was put off to. Those of suspended organizations stay.
+          query(
+            `UPDATE "runs" INDEXED BY "runsToCheck" SET "checkAt" = substr("checkAt", -24)
+              WHERE "checkAt" LIKE '% %' AND "checkAt" < ?1`,
+            ON_RESUMPTION,
+          ),
+          query(
+            'UPDATE "eventEndpoints" SET "failingSince" = ?1 WHERE "failingSince" IS NOT NULL',
+            new Date().toISOString(),
+          ),
+        ]
+      : []),
   ])
   return rows.length > 0
 }
@@ -63,9 +83,10 @@ export function stoppedText({ what, since, organizationId }: Stopped): string {
   return `${what} of ${whose}, since ${since}`
 }
 
-/** The command that lets it go on. */
-export function releasing({ what, organizationId }: Pick<Stopped, 'what' | 'organizationId'>): string {
-  return `npm run operate -- brake ${what}${organizationId === null ? '' : ` --organization ${organizationId}`} --off`
+/** The command that lets it go on. @param flags those of the deployment. */
+export function releasing({ what, organizationId }: Pick<Stopped, 'what' | 'organizationId'>, flags: string): string {
+  const organization = organizationId === null ? '' : ` --organization ${organizationId}`
+  return `npm run operate -- brake ${what}${organization} --off${flags}`
 }
 
 /** A new database stops what the first one has stopped for all. */

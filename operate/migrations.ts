@@ -85,7 +85,7 @@ export async function readMigrations(database: CommandDatabase): Promise<Applied
 
 /** What an operator reads of `differences`. */
 export function describeDifferences(differences: readonly string[]): string {
-  return `The database is not what its migrations make: ${differences.join(', ')}. They have changed since it applied them, as they could before 1.0.0, or somebody changed its schema. Check out the version that made it, or begin with an empty database.`
+  return `The database is not what its migrations make: ${differences.join(', ')}. Either somebody changed its schema: put back what differs. Or code from before 1.0.0 made it, whose migrations have changed since: go on with that code, or begin with an empty database.`
 }
 
 function differencesFrom(applied: readonly string[], rows: readonly Row[]): string[] {

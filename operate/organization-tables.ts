@@ -34,7 +34,7 @@ export async function listTables(database: CommandDatabase): Promise<string[]> {
     {
       sql: `SELECT "name" FROM sqlite_master AS "table" WHERE "type" = 'table' AND "name" <> ?
         AND EXISTS (SELECT 1 FROM pragma_table_info("table"."name") AS "column" WHERE "column"."name" = 'organizationId')
-        ORDER BY "name" <> 'apiKeys', "name" = 'halts', "name"`,
+        ORDER BY "name" <> 'apiKeys', "name" IN ('halts', 'organizationBrakes'), "name" = 'halts', "name"`,
       parameters: [KEPT],
     },
   ])

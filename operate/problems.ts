@@ -3,7 +3,6 @@
 import { LATE_MS } from '../src/alerts/ticks.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
-import { releasing, type Stopped, stoppedText } from './brakes.ts'
 import type { Query, Row } from './cloudflare.ts'
 import { CLOSING_BYTES } from './databases.ts'
 import { percentText } from './overview.ts'
@@ -34,12 +33,13 @@ export const SELECT_MOVES: Query = {
 /**
  * @param alerts the rows of `selectLastingAlerts`.
  * @param moves the rows of `SELECT_MOVES`.
+ * @param stopped a sentence for each brake.
  */
 export function problemsOf(
   databases: readonly DatabaseState[],
   alerts: readonly Row[],
   moves: readonly Row[],
-  stopped: readonly Stopped[],
+  stopped: readonly string[],
   now: Date,
 ): string[] {
   const ofDatabases = databases.flatMap(({ number, sizeBytes, lastTickAt }) => {
@@ -60,6 +60,5 @@ export function problemsOf(
     ({ organizationId, movingTo }) =>
       `The organization ${organizationId} is moving to database ${movingTo}. If no command does it: npm run operate -- organization move ${organizationId} --to ${movingTo}`,
   )
-  const ofBrakes = stopped.map((each) => `Stopped: ${stoppedText(each)}. To let it go on: ${releasing(each)}`)
-  return [...ofDatabases, ...ofAlerts, ...ofMoves, ...ofBrakes].filter((problem) => problem !== false)
+  return [...ofDatabases, ...ofAlerts, ...ofMoves, ...stopped].filter((problem) => problem !== false)
 }

@@ -10,14 +10,7 @@ import type { RowOf } from '../src/db/statement.ts'
 import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
 import { HOUR_MS } from '../src/durations.ts'
 import type { Environment } from '../src/environment.ts'
-import {
-  describeScript,
-  numberText,
-  parsed,
-  positiveNumber,
-  temporaryFolder,
-  UsageError,
-} from '../tools/command-line.ts'
+import { describeScript, numberText, parsed, positiveNumber, temporaryFolder } from '../tools/command-line.ts'
 import { loadBackup, tableNames } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
 import { damagedObjects, objectFolder } from './backups/objects.ts'
@@ -51,12 +44,13 @@ if (problems.length > 0) {
 /** @returns a sentence for each thing that is wrong. */
 async function testRestore(): Promise<string[]> {
   const { input } = options
-  if (!existsSync(input)) throw new UsageError(`--input ${input} does not exist; allowed: a backup.`)
-  const ring = process.env.ENCRYPTION_KEYS ? parseKeyRing(process.env.ENCRYPTION_KEYS) : undefined
-  const ageHours = (Date.now() - statSync(input).mtimeMs) / HOUR_MS
+  if (!existsSync(input)) return ['There is no such file or folder.']
   const folder = temporaryFolder(`${input.replace(/\/+$/, '')}.`)
   try {
-    const files = readManifest(input) ?? new Map([[0, input]])
+    const ring = process.env.ENCRYPTION_KEYS ? parseKeyRing(process.env.ENCRYPTION_KEYS) : undefined
+    const backup = readManifest(input)
+    const files = backup?.files ?? new Map([[0, input]])
+    const ageHours = (Date.now() - (backup ? Date.parse(backup.createdAt) : statSync(input).mtimeMs)) / HOUR_MS
     const found =
       options.maxAge !== undefined && ageHours > options.maxAge ? [`It is ${Math.floor(ageHours)} hours old.`] : []
     for (const [number, file] of files) found.push(...(await testFile(file, join(folder, `${number}.sqlite`), ring)))

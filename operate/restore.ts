@@ -16,7 +16,7 @@ import {
   wholeNumber,
   withTarget,
 } from '../tools/command-line.ts'
-import { readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
+import { flagsOf, readConfiguration, stateFolder, type Target } from '../tools/wrangler.ts'
 import { loadBackup, tableNames } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
 import { objectFolder, putObjectsBack } from './backups/objects.ts'
@@ -62,7 +62,7 @@ import {
   openLocalFile,
   runQuery,
 } from './database.ts'
-import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces } from './databases.ts'
+import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces, rowsIfThere } from './databases.ts'
 import { IS_SERVICE_TABLE } from './migrations.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
@@ -118,7 +118,7 @@ async function restore(target: Target): Promise<void> {
     )
   }
   if (instant !== undefined) return restoreInstant(target, instant)
-  const files = readManifest(input ?? '')
+  const files = readManifest(input ?? '')?.files
   if (!files && !existsSync(input ?? '')) {
     throw new UsageError(
       `--input does not exist; got "${input}"; allowed: a file or a folder that \`npm run operate -- backup\` wrote.`,
@@ -248,10 +248,7 @@ async function restoreBackups(
   if (!agreed) await confirm([...plans.values()], source)
   const listed = new Map(now.listed.map((each) => [each.number, each]))
   const suspensions = [...(await readBefore(now, plans, 'halts', SELECT_SUSPENSIONS)).values()].flat()
-  const stopped = [
-    ...(await readBefore(now, plans, 'brakes', SELECT_STOPPED)).values(),
-    ...(await readBefore(now, plans, 'organizationBrakes', SELECT_STOPPED)).values(),
-  ].flat()
+  const stopped = await Promise.all([...databases.values()].map((each) => rowsIfThere(each, SELECT_STOPPED)))
   // A key may have been in another database at the time of the backup.
   const readKeys = () =>
     backups.size > 1 ? readBefore(now, plans, 'apiKeys', SELECT_LIVE_KEYS) : new Map<number, Row[]>()
@@ -267,7 +264,8 @@ async function restoreBackups(
       removeElsewhere(backup, number, after, (each) => backups.has(each), redirects)
     }
     await keepSuspended(backup, number, after, suspensions)
-    keepStopped(backup, stopped)
+    // If everything is lost, the backup alone knows.
+    if (databases.size > 0) keepStopped(backup, stopped.flat())
     if (number === 0)
       writeFirst(
         backup,
@@ -412,7 +410,7 @@ async function restoreDeployed(
 ): Promise<AccountDatabase> {
   const { account, current, target, isDeployed } = place
   const database = await withObjects(target, backup, () => replaceRemote(place, { ...replacement, backup }))
-  report(before, countRows(backup), await readDeployedKeys(account, database.uuid), remoteFlags(target))
+  report(before, countRows(backup), await readDeployedKeys(account, database.uuid), flagsOf(target))
   if (!isDeployed || !current) {
     console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that encrypted the values in the backup.')
   }
@@ -514,10 +512,6 @@ async function countAll(database: CommandDatabase): Promise<Row> {
   if (tables.length === 0) return {}
   const [[rows = {}] = []] = await database.batch([countingQuery(tables.map(({ name }) => String(name)))])
   return rows
-}
-
-function remoteFlags({ environment }: Target): string {
-  return ` --remote${environment ? ` --env ${environment}` : ''}`
 }
 
 function report(before: Row, restored: Row, keys: readonly Row[], flags: string): void {

@@ -7,8 +7,8 @@ import { relativeTime } from '../command-line/src/times.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
-import { stateFolder } from '../tools/wrangler.ts'
-import { readStopped, SELECT_STOPPED, type Stopped, stoppedOf, stoppedText } from './brakes.ts'
+import { flagsOf, stateFolder } from '../tools/wrangler.ts'
+import { readStopped, releasing, SELECT_STOPPED, type Stopped, stoppedOf, stoppedText } from './brakes.ts'
 import type { Row } from './cloudflare.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
@@ -109,7 +109,10 @@ async function check(): Promise<void> {
       return []
     }
   })
-  const problems = [...failures.sort(), ...problemsOf(states.flat(), alerts, moves, stoppedOf(stopped), now)]
+  const brakes = stoppedOf(stopped).map(
+    (each) => `Stopped: ${stoppedText(each)}. To let it go on: ${releasing(each, flagsOf(target))}`,
+  )
+  const problems = [...failures.sort(), ...problemsOf(states.flat(), alerts, moves, brakes, now)]
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
   else console.log('Nothing is wrong.')

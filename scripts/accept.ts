@@ -21,10 +21,16 @@ const FIRES_WITHIN_MS = 4 * 60_000
 const POLL_MS = 2000
 /** The exit code after Ctrl-C. */
 const INTERRUPTED = 130
+const REMOVAL = 'everything that was made is removed'
+const NOT_FOUND = 404
+/** Of a request without the client. */
+const TIMEOUT_MS = 30_000
 
 /** The calls of the client that were answered with a success, by their names. */
 const called = new Set<string>()
 const results: { readonly what: string; readonly error?: string; readonly ms: number }[] = []
+/** After a signal, nothing more is tried, and what was made is removed. */
+let isInterrupted = false
 /** What removes what was made, the last first. */
 const removals: [what: string, remove: () => Promise<unknown>][] = []
 
@@ -39,10 +45,15 @@ const ids = {
   pullRequest: randomUUID(),
 }
 
-process.once('SIGINT', () => void removeAll().then(() => process.exit(INTERRUPTED)))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isInterrupted = true
+  })
+}
 await tryAll()
 await removeAll()
 report()
+if (isInterrupted) process.exitCode = INTERRUPTED
 
 function readOptions() {
   const command = describeScript(
@@ -69,6 +80,9 @@ function requireKey(): string {
   if (!key) throw new UsageError('WORKSPACE_API_KEY is not set; allowed: the API key of an admin.')
   return key
 }
+
+const ask = (address: string, request: RequestInit = {}) =>
+  fetch(address, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** A client that notes what it calls. */
 function clientOf(apiKey: string): Workspace {
@@ -101,6 +115,7 @@ function nameOf(method: string, path: string): string | undefined {
 /** @returns what the work returned; undefined if it failed, which the table says. */
 async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> {
   const start = performance.now()
+  if (isInterrupted && what !== REMOVAL) return undefined
   try {
     const result = await work()
     results.push({ what, ms: performance.now() - start })
@@ -125,17 +140,20 @@ async function until<Found>(problem: string, find: () => Promise<Found | undefin
   for (;;) {
     const found = await find()
     if (found !== undefined) return found
-    expect(Date.now() < end, problem)
+    expect(Date.now() < end && !isInterrupted, isInterrupted ? 'Interrupted.' : problem)
     await setTimeout(POLL_MS)
   }
 }
 
 /** What cannot be removed is named. The rest is. */
 async function removeAll(): Promise<void> {
-  await step('everything that was made is removed', async () => {
+  await step(REMOVAL, async () => {
     const left: string[] = []
     for (const [what, remove] of removals.splice(0).reverse()) {
-      await remove().catch((error: Error) => left.push(`${what} (${error.message})`))
+      await remove().catch((error: Error & { status?: number }) => {
+        // It was not made.
+        if (error.status !== NOT_FOUND) left.push(`${what} (${error.message})`)
+      })
     }
     expect(left.length === 0, `Still there: ${left.join(', ')}`)
   })
@@ -152,13 +170,13 @@ async function tryAll(): Promise<void> {
   const me = await step('the key of an admin', async () => {
     const me = await admin.me.retrieve()
     expect(me.apiKey.projectIds === null, 'The key is restricted to projects.')
-    const hasEndpoint = await admin.runEndpoint.retrieve().then(
-      () => true,
-      () => false,
-    )
+    const endpoint = await admin.runEndpoint.retrieve().catch((error) => {
+      if (error.code !== 'run_endpoint_not_found') throw error
+    })
+    const schedules = await admin.schedules.list({ limit: 1 }).page()
     expect(
-      !hasEndpoint,
-      'The organization has a run endpoint, which would get runs of this test. Use another organization: npm run operate -- bootstrap --organization Acceptance',
+      !endpoint && schedules.items.length === 0,
+      'The organization has a run endpoint or schedules, whose runs this test would mix with its own. Use another organization: npm run operate -- bootstrap --organization Acceptance',
     )
     return me
   })
@@ -280,16 +298,17 @@ async function trySkills({ skills, skillFeeds }: Workspace): Promise<void> {
     expect(skill.files[0]?.content.endsWith('First.\n'), 'The published version is not the first.')
 
     const feed = await skillFeeds.create({ name, skills: [{ skillId: id }] })
+    removals.push(['the feed', () => admin.skillFeeds.delete(feed.id)])
     await skillFeeds.list().page()
     const root = `${feed.url}/.well-known/agent-skills`
-    const index = await fetch(`${root}/index.json`)
+    const index = await ask(`${root}/index.json`)
     const [offered] = ((await index.json()) as { skills: { url: string; digest: string }[] }).skills
     expect(offered, 'The feed offers no skill.')
-    const archive = Buffer.from(await (await fetch(`${root}/${offered.url}`)).arrayBuffer())
+    const archive = Buffer.from(await (await ask(`${root}/${offered.url}`)).arrayBuffer())
     const digest = `sha256:${createHash('sha256').update(archive).digest('hex')}`
     expect(digest === offered.digest, 'The archive has another digest than the index says.')
     await skillFeeds.delete(feed.id)
-    expect((await fetch(`${root}/index.json`)).status === 404, 'The feed answers after its deletion.')
+    expect((await ask(`${root}/index.json`)).status === 404, 'The feed answers after its deletion.')
   })
 }
 
@@ -431,7 +450,7 @@ async function tryPeople({ signInRules, invitations, identities }: Workspace): P
 }
 
 async function tryMcp(key: string, organizationId: string): Promise<void> {
-  const response = await fetch(`${url}/mcp`, {
+  const response = await ask(`${url}/mcp`, {
     method: 'POST',
     headers: {
       Authorization: `Bearer ${key}`,
@@ -445,7 +464,7 @@ async function tryMcp(key: string, organizationId: string): Promise<void> {
 }
 
 async function tryConsole(address: string): Promise<void> {
-  const response = await fetch(`${address.replace(/\/+$/, '')}/sign-in`)
+  const response = await ask(`${address.replace(/\/+$/, '')}/sign-in`)
   const type = response.headers.get('Content-Type')
   expect(response.ok && type?.startsWith('text/html'), `The page: ${response.status} ${type}`)
 }

@@ -3660,7 +3660,7 @@ select
         "organizationBrakes"."organizationId" = "apiKeys"."organizationId"
         and "organizationBrakes"."kind" = 'claims'
     )
-  ) as "goOn"
+  ) as "areClaimsOn"
 from
   "apiKeys"
   left join "projects" "named" on (

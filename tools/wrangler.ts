@@ -38,6 +38,11 @@ export interface Target extends Deployment {
   readonly persistTo: string | undefined
 }
 
+/** What names a deployment in a command that a message prints. */
+export function flagsOf({ remote, environment }: Target): string {
+  return remote ? ` --remote${environment ? ` --env ${environment}` : ''}` : ''
+}
+
 export function getConfigFile({ config }: Deployment): string {
   return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
 }

@@ -24,8 +24,8 @@ export function writeManifest(folder: string, createdAt: string, databases: read
   writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** The file of each database, by its number; undefined if the path is not a folder. @throws if the backup is incomplete. */
-export function readManifest(path: string): Map<number, string> | undefined {
+/** When it was made, and the file of each database, by its number; undefined if the path is not a folder. @throws if the backup is incomplete. */
+export function readManifest(path: string): { createdAt: string; files: Map<number, string> } | undefined {
   if (!existsSync(path) || !statSync(path).isDirectory()) return undefined
   const file = join(path, MANIFEST)
   if (!existsSync(file)) {
@@ -33,9 +33,9 @@ export function readManifest(path: string): Map<number, string> | undefined {
       `--input is an unfinished backup: the folder has no ${MANIFEST}; got "${path}"; allowed: a file or a folder that \`npm run operate -- backup\` completed. Nothing was changed.`,
     )
   }
-  const { databases } = JSON.parse(readFileSync(file, 'utf8')) as Manifest
+  const { createdAt, databases } = JSON.parse(readFileSync(file, 'utf8')) as Manifest
   const files = new Map(databases.map(({ number, file }) => [number, join(path, file)]))
   const missing = [...files.values()].find((each) => !existsSync(each))
   if (missing !== undefined) throw new Error(`The backup is incomplete: ${missing} is missing. Nothing was changed.`)
-  return files
+  return { createdAt, files }
 }

@@ -19,7 +19,7 @@ export const isSettled = (organizationId: SQLWrapper) =>
   sql`not ${isHalted(organizationId, sql` and ${halts.kind} <> 'suspended'`)}`
 
 /** False if the operator has stopped this, for the organization or for all. */
-export function isReleased(kind: typeof brakes.$inferSelect.kind, organizationId: SQLWrapper): SQL {
+export function isNotStopped(kind: typeof brakes.$inferSelect.kind, organizationId: SQLWrapper): SQL {
   const itsKind = sql.raw(`'${kind}'`)
   // The first is asked once for all rows.
   return sql`(not exists (select 1 from ${brakes} where ${brakes.kind} = ${itsKind})

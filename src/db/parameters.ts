@@ -8,8 +8,8 @@ export type Values = Readonly<Record<string, Value>>
 export type Parameter = Placeholder
 
 /**
- * Parameters by their names. A set of them is the list of a statement, and the columns that it writes: a column that a
- * request may set is one entry.
+ * What a statement takes. Where a set is spread into the columns that a statement writes, the key is the column;
+ * elsewhere only the parameter's own name counts, by which a request gives its value.
  */
 export type NamedParameters = Readonly<Record<string, Parameter>>
 

@@ -3,7 +3,7 @@
  * @module-tag slow
  */
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -115,7 +115,19 @@ it.each<[what: string, damage: (copy: string) => void, message: RegExp, environm
     (copy) => rmSync(firstObject(copy)),
     /Objects that are missing or have another content: 1, session-files\//,
   ],
-  ['is older than it may be', (copy) => utimesSync(join(copy, 'monday'), 0, 0), /It is \d+ hours old\./],
+  [
+    'is older than it may be',
+    (copy) => {
+      const file = join(copy, 'monday', 'manifest.json')
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(/"createdAt": "[^"]+"/, '"createdAt": "2026-01-01T00:00:00Z"'),
+      )
+    },
+    /It is \d+ hours old\./,
+  ],
+  ['is not there', (copy) => rmSync(join(copy, 'monday'), { recursive: true }), /There is no such file or folder\./],
+  ['is tested with keys that are none', () => {}, /ENCRYPTION_KEYS is not a list of keys/, { ENCRYPTION_KEYS: 'x' }],
 ])('a backup that %s fails, and the operator is told', async (_, damage, message, environment = {}) => {
   const copy = join(newFolder(), 'copy')
   cpSync(whole, copy, { recursive: true })
@@ -131,11 +143,4 @@ it.each<[what: string, damage: (copy: string) => void, message: RegExp, environm
   expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
   expect(told).toEqual([expect.stringMatching(message)])
   rmSync(copy, { recursive: true })
-})
-
-it('a path without a backup is wrong use', async () => {
-  expect(await test(join(folder, 'nothing'))).toMatchObject({
-    status: 2,
-    stderr: expect.stringContaining('does not exist'),
-  })
 })

@@ -99,7 +99,10 @@ describe('npm run accept', () => {
       body: JSON.stringify({ url: receiverUrl() }),
     })
     const taken = await accept(apiKey)
-    expect([taken.status, taken.stdout]).toEqual([1, expect.stringContaining('The organization has a run endpoint')])
+    expect([taken.status, taken.stdout]).toEqual([
+      1,
+      expect.stringContaining('The organization has a run endpoint or schedules'),
+    ])
     expect(await contentsOf(organizationId)).toEqual([
       ['runEndpoints', 1],
       ['keys', 1],

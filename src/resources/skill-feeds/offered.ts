@@ -3,7 +3,7 @@
  * key: each statement begins from the hash of the token, and requires that the feed and its API key are live.
  */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { isReleased } from '../../db/halts.ts'
+import { isNotStopped } from '../../db/halts.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { query, unguarded } from '../../db/statement.ts'
@@ -29,7 +29,7 @@ export const selectFeed = unguarded({ hash, now }, () =>
   query
     .select({
       movedTo: skillFeeds.movedTo,
-      isStopped: sql<0 | 1>`not ${isReleased('feeds', skillFeeds.organizationId)}`.as('isStopped'),
+      isStopped: sql<0 | 1>`not ${isNotStopped('feeds', skillFeeds.organizationId)}`.as('isStopped'),
     })
     .from(skillFeeds)
     .leftJoin(apiKeys, itsKey)

@@ -488,14 +488,14 @@ export const isAsRead = (read: JsonRows<'status' | 'checkAt'>) =>
 export function writeChecks() {
   const { column } = checked
   const isEnding = sql`${column('status')} = 'delivered'`
-  const isReleased = sql`${isEnding} and ${column('newStatus')} = 'pending'`
+  const isNotStopped = sql`${isEnding} and ${column('newStatus')} = 'pending'`
   return query
     .update(runs)
     .set({
       status: sql`${column('newStatus')}`,
       failure: sql`${column('failure')}`,
       lastError: sql`coalesce(${column('lastError')}, ${runs.lastError})`,
-      startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
+      startedAt: sql`case when not (${isNotStopped}) then ${runs.startedAt} end`,
       finishedAt: sql`case when ${column('newStatus')} = 'failed' then ${now} end`,
       checkAt: sql`${column('newCheckAt')}`,
       nextAttemptAt: null,

@@ -11,7 +11,8 @@ const WORDS: Record<Me['stopped'][number]['what'], string> = {
 }
 
 export function Stopped() {
-  const { stopped } = useMe()
+  // An API Worker that was rolled back does not say it.
+  const { stopped = [] }: Partial<Me> = useMe()
   return (
     <div role="status">
       {stopped.length > 0 && (

@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../../db/examined.ts'
-import { isActive, isReleased } from '../../../db/halts.ts'
+import { isActive, isNotStopped } from '../../../db/halts.ts'
 import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
@@ -75,7 +75,7 @@ const lastEvent = query
 
 const isDelivering = and(
   isActive(eventEndpoints.organizationId),
-  isReleased('deliveries', eventEndpoints.organizationId),
+  isNotStopped('deliveries', eventEndpoints.organizationId),
 )
 
 /** There is an event to deliver or to leave out. */

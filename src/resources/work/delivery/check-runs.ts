@@ -2,10 +2,11 @@
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
-import { isActive, isReleased, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
+import { isActive, isNotStopped, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
 import { now } from '../../../db/parameters.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
+import { HOUR_MS } from '../../../durations.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
@@ -24,8 +25,8 @@ import { failedRuns, recordFailures } from './run-failures.ts'
 const PAGE_SIZE = 1000
 const MAX_PAGES_PER_TICK = 30
 
-/** When a run is checked again whose delivery the operator has stopped. */
-const STOPPED_MS = 5 * 60_000
+/** When a run is checked again whose delivery the operator has stopped, unless it goes on before (operate/brakes.ts). */
+const STOPPED_MS = HOUR_MS
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
 
@@ -45,7 +46,7 @@ export const selectToCheck = unguarded({ now }, () =>
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       isDeleted: sql<0 | 1>`(${schedules.id} is null or not ${hasParent})`.as('isDeleted'),
-      isStopped: sql<0 | 1>`not (${isReleased('deliveries', runs.organizationId)})`.as('isStopped'),
+      isStopped: sql<0 | 1>`not (${isNotStopped('deliveries', runs.organizationId)})`.as('isStopped'),
       isSuspended: sql<0 | 1>`not (${isActive(runs.organizationId)})`.as('isSuspended'),
     })
     .from(runs)

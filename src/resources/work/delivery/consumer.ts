@@ -8,7 +8,7 @@ import { eventValues, recordedByService } from '../../../access/events.ts'
 import { selectWakeableByService, wake } from '../../../access/wake.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
-import { isActive, isReleased } from '../../../db/halts.ts'
+import { isActive, isNotStopped } from '../../../db/halts.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -63,7 +63,7 @@ export const selectDeliveries = unguarded({ parameter: references.parameter, now
         eq(runs.status, 'pending'),
         hasParent,
         isActive(runs.organizationId),
-        isReleased('deliveries', runs.organizationId),
+        isNotStopped('deliveries', runs.organizationId),
       ),
     ),
 )

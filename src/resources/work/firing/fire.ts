@@ -5,7 +5,7 @@ import { latestRun } from '../../../cron/next-run.ts'
 import { nextTime } from '../../../cron/timing.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { isActive, isReleased } from '../../../db/halts.ts'
+import { isActive, isNotStopped } from '../../../db/halts.ts'
 import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -43,7 +43,7 @@ export const recordTick = unguarded({ now }, () =>
     }),
 )
 
-const isFiring = and(isActive(schedules.organizationId), isReleased('firing', schedules.organizationId))
+const isFiring = and(isActive(schedules.organizationId), isNotStopped('firing', schedules.organizationId))
 
 /** The schedules that have been due longest. */
 export const selectDue = unguarded({ now }, () =>

@@ -9,7 +9,7 @@ import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
 import { hasDeleted, listOf } from '../../../db/examined.ts'
-import { isReleased } from '../../../db/halts.ts'
+import { isNotStopped } from '../../../db/halts.ts'
 import { type NamedParameters, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { equalsIfGiven, indexedBy, namesOf } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
@@ -148,7 +148,7 @@ const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
 export const listable = ofAllProjectsOrOne()
 export const claimable = ofAllProjectsOrOne({
-  goOn: precondition(isReleased('claims', apiKeys.organizationId), claimsStopped),
+  areClaimsOn: precondition(isNotStopped('claims', apiKeys.organizationId), claimsStopped),
 })
 
 const status = textOrNull('status')
