@@ -8,7 +8,7 @@ import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from '../tools/command-line.ts'
 import { flagsOf, stateFolder } from '../tools/wrangler.ts'
-import { readStopped, releasing, SELECT_STOPPED, type Stopped, stoppedOf, stoppedText } from './brakes.ts'
+import { releasing, SELECT_STOPPED, type Stopped, stoppedOf, stoppedText } from './brakes.ts'
 import type { Row } from './cloudflare.ts'
 import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
@@ -65,7 +65,8 @@ try {
 
 async function showStatus(): Promise<void> {
   const now = new Date()
-  const each = await databases.map((database, number) => readStatus(database, number, now))
+  const stopped: Row[] = []
+  const each = await databases.map((database, number) => readStatus(database, number, now, stopped))
   const organizations = await readOverviews(databases, target, now)
   const sum = (count: 'liveKeys' | 'runsPending' | 'runsFailedLastDay') =>
     organizations.reduce((total, organization) => total + organization[count], 0)
@@ -73,7 +74,7 @@ async function showStatus(): Promise<void> {
     ...worstOf(each),
     runs: { pending: sum('runsPending'), failedLastDay: sum('runsFailedLastDay') },
     liveKeys: sum('liveKeys'),
-    stopped: await readStopped(databases),
+    stopped: stoppedOf(stopped),
     ...(databases.areSeveral && {
       databases: databases.all.map(({ number, name, state }, index) => ({
         number,
@@ -131,9 +132,15 @@ async function readSchema(database: CommandDatabase, number: number): Promise<Da
   return { migration, isCurrent: migration === newest }
 }
 
-async function readStatus(database: CommandDatabase, number: number, now: Date): Promise<DatabaseStatus> {
+/** @param stopped gets what is stopped in the database. */
+async function readStatus(
+  database: CommandDatabase,
+  number: number,
+  now: Date,
+  stopped: Row[],
+): Promise<DatabaseStatus> {
   const schema = await readSchema(database, number)
-  const [[row = {}] = []] = await database.batch([
+  const [[row = {}] = [], brakes = []] = await database.batch([
     {
       sql: `SELECT (SELECT max("scheduledAt") FROM "lastTick") AS "lastTickAt",
         (SELECT min("nextRunAt") FROM "schedules" WHERE "nextRunAt" IS NOT NULL) AS "nextDueAt",
@@ -142,7 +149,9 @@ async function readStatus(database: CommandDatabase, number: number, now: Date):
         (SELECT count(*) FROM "orphanedObjects" WHERE "deleteAfter" < ?1) AS "overdueObjects"`,
       parameters: [new Date(now.getTime() - TICK_MS).toISOString()],
     },
+    { sql: SELECT_STOPPED },
   ])
+  stopped.push(...brakes)
   return {
     database: { sizeBytes: await database.sizeBytes(), limitBytes: MAX_DATABASE_BYTES },
     schema,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { migrationNames } from '../../operate/migrations.ts'
 import { parseToken } from '../../src/access/api-key.ts'
 import { readConfiguration } from '../../tools/wrangler.ts'
 import { newFolder } from '../support/dev-server.ts'
@@ -252,7 +253,7 @@ describe('a deployment with many databases', { tags: 'slow' }, () => {
     }
     const each = (calls: number) => Array<number>(DATABASES - 1).fill(calls)
     // One of them asks for encrypted values, because the Worker has no key.
-    expect(await callsOf(deploy)).toEqual(each(7))
+    expect(await callsOf(deploy)).toEqual(each(6 + migrationNames().length))
     // The claim link is used.
     for (const { sqlite } of api.databases) sqlite.exec('UPDATE "apiKeys" SET "rotatedAt" = "createdAt"')
     // Nothing to migrate.
@@ -261,8 +262,8 @@ describe('a deployment with many databases', { tags: 'slow' }, () => {
     expect(checked.filter((line) => !line.endsWith(': as configured'))).toEqual(['Account: Acme'])
     expect(checked.length).toBeGreaterThan(3 * DATABASES)
     expect(await callsOf(() => command('operate status'))).toEqual(each(4))
-    expect(await callsOf(add)).toEqual([...each(3), 3])
-    expect(rows('workspace-api-1', 'SELECT 1 FROM "d1_migrations"')).toHaveLength(1)
+    expect(await callsOf(add)).toEqual([...each(3), 2 + migrationNames().length])
+    expect(rows('workspace-api-1', 'SELECT 1 FROM "d1_migrations"')).toHaveLength(migrationNames().length)
     expect(api.bound(WORKER, `DB_${DATABASES}`)?.name).toBe(`workspace-api-${DATABASES}`)
   })
 })
