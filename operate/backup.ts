@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from '../tools/command-line.ts'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
 import { type BackupFile, writeManifest } from './backups/manifest.ts'
-import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
+import { objectFolder, saveObjects, sha256Of, stillReferenced } from './backups/objects.ts'
 import { endMoves } from './backups/restored-places.ts'
 import { snapshot } from './backups/snapshot.ts'
 import type { CommandDatabase } from './database.ts'
@@ -119,7 +119,7 @@ async function writeBackup(
   const bytes = statSync(output).size
   console.log(`${output}: ${rows} rows, ${bytes} bytes`)
   if (problem) throw new Error(`The backup was written, but it cannot be restored: ${problem}.`)
-  return { number, file: basename(output), rows, bytes }
+  return { number, file: basename(output), rows, bytes, sha256: await sha256Of(output) }
 }
 
 function problemOf(database: DatabaseSync): string | undefined {

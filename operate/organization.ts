@@ -13,6 +13,7 @@ import {
   UsageError,
   withTarget,
 } from '../tools/command-line.ts'
+import { SELECT_STOPPED, stoppedOf, stoppedText } from './brakes.ts'
 import type { Query, Row } from './cloudflare.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { Databases } from './databases.ts'
@@ -153,7 +154,10 @@ async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
   const { movingTo } = overview ?? {}
   const reason = await reasonOfSuspension(database, String(id))
   const suspension = reason === undefined ? {} : { suspended: reason }
-  if (isJson) return console.log(JSON.stringify({ ...overview, ...suspension }, null, 2))
+  const [rows = []] = await database.batch([{ sql: SELECT_STOPPED }])
+  const stopped = stoppedOf(rows).filter(({ organizationId }) => organizationId === null || organizationId === id)
+  if (isJson)
+    return console.log(JSON.stringify({ ...overview, ...suspension, ...(stopped.length > 0 && { stopped }) }, null, 2))
   const { name, createdAt, database: number, liveKeys, runsPending, runsFailedLastDay, usage } = overview ?? {}
   const lines = aligned([
     ['Name', String(name)],
@@ -164,6 +168,7 @@ async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
       ? []
       : [['Moving', `to database ${movingTo}; if no command does it: --to ${movingTo} continues`]]),
     ...(reason === undefined ? [] : [['Suspended', reason]]),
+    ...stopped.map((each, index) => [index === 0 ? 'Stopped' : '', stoppedText(each)]),
     [
       'API keys',
       `${numberText(Number(liveKeys))} live; ${numberText(usage?.apiKeys?.used ?? 0)} count towards the quota`,

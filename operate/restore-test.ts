@@ -13,7 +13,7 @@ import type { Environment } from '../src/environment.ts'
 import { describeScript, numberText, parsed, positiveNumber, temporaryFolder } from '../tools/command-line.ts'
 import { loadBackup, tableNames } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
-import { damagedObjects, objectFolder } from './backups/objects.ts'
+import { damagedObjects, objectFolder, sha256Of } from './backups/objects.ts'
 import { type CommandDatabase, localDatabase, run } from './database.ts'
 import { SEALED_BY_KEY } from './sealed-by-key.ts'
 
@@ -44,17 +44,23 @@ if (problems.length > 0) {
 /** @returns a sentence for each thing that is wrong. */
 async function testRestore(): Promise<string[]> {
   const { input } = options
-  if (!existsSync(input)) return ['There is no such file or folder.']
+  if (!existsSync(input)) return ['It does not exist.']
   const folder = temporaryFolder(`${input.replace(/\/+$/, '')}.`)
   try {
     const ring = process.env.ENCRYPTION_KEYS ? parseKeyRing(process.env.ENCRYPTION_KEYS) : undefined
     const backup = readManifest(input)
-    const files = backup?.files ?? new Map([[0, input]])
+    const files = backup ? [...backup.files.values()] : [{ file: input, number: 0, sha256: undefined }]
     const ageHours = (Date.now() - (backup ? Date.parse(backup.createdAt) : statSync(input).mtimeMs)) / HOUR_MS
     const found =
-      options.maxAge !== undefined && ageHours > options.maxAge ? [`It is ${Math.floor(ageHours)} hours old.`] : []
-    for (const [number, file] of files) found.push(...(await testFile(file, join(folder, `${number}.sqlite`), ring)))
+      options.maxAge !== undefined && ageHours > options.maxAge ? [`It is ${ageHours.toFixed(1)} hours old.`] : []
+    for (const { file, number, sha256 } of files) {
+      if (sha256 !== undefined && (await sha256Of(file)) !== sha256)
+        found.push(`${file} was changed since it was written.`)
+      found.push(...(await testFile(file, join(folder, `${number}.sqlite`), ring)))
+    }
     if (!ring) console.log('Secrets were not opened: ENCRYPTION_KEYS is not set.')
+    if (!options.withObjects) console.log('Contents of files were not checked: pass --with-objects.')
+    if (!backup) console.log('A file without a manifest: rows that somebody changed are not noticed.')
     return found
   } catch (error) {
     return [(error as Error).message]

@@ -118,7 +118,8 @@ async function restore(target: Target): Promise<void> {
     )
   }
   if (instant !== undefined) return restoreInstant(target, instant)
-  const files = readManifest(input ?? '')?.files
+  const manifest = readManifest(input ?? '')
+  const files = manifest && new Map([...manifest.files].map(([number, { file }]) => [number, file]))
   if (!files && !existsSync(input ?? '')) {
     throw new UsageError(
       `--input does not exist; got "${input}"; allowed: a file or a folder that \`npm run operate -- backup\` wrote.`,

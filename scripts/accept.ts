@@ -52,7 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 await tryAll()
 await removeAll()
-report()
+await report()
 if (isInterrupted) process.exitCode = INTERRUPTED
 
 function readOptions() {
@@ -68,10 +68,15 @@ function readOptions() {
     .option('--receiver <url>', 'an address that answers every POST with 2xx: a run and events are sent to it')
     .option('--console <url>', 'the address of the console')
   parsed(command)
-  if (!URL.canParse(String(command.processedArgs[0])))
-    throw new UsageError(
-      `<url> is not an address; got "${command.processedArgs[0]}"; allowed: such as https://api.example.com.`,
-    )
+  const { receiver, console } = command.opts()
+  for (const [what, address] of [
+    ['<url>', command.processedArgs[0]],
+    ['--receiver', receiver],
+    ['--console', console],
+  ]) {
+    if (address === undefined || /^https?:$/.test(URL.parse(String(address))?.protocol ?? '')) continue
+    throw new UsageError(`${what} is not an address; got "${address}"; allowed: such as https://api.example.com.`)
+  }
   return { url: String(command.processedArgs[0]), ...command.opts() }
 }
 
@@ -81,8 +86,9 @@ function requireKey(): string {
   return key
 }
 
-const ask = (address: string, request: RequestInit = {}) =>
-  fetch(address, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) })
+function ask(address: string, request: RequestInit = {}): Promise<Response> {
+  return fetch(address, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) })
+}
 
 /** A client that notes what it calls. */
 function clientOf(apiKey: string): Workspace {
@@ -147,6 +153,7 @@ async function until<Found>(problem: string, find: () => Promise<Found | undefin
 
 /** What cannot be removed is named. The rest is. */
 async function removeAll(): Promise<void> {
+  if (removals.length === 0) return
   await step(REMOVAL, async () => {
     const left: string[] = []
     for (const [what, remove] of removals.splice(0).reverse()) {
@@ -176,7 +183,7 @@ async function tryAll(): Promise<void> {
     const schedules = await admin.schedules.list({ limit: 1 }).page()
     expect(
       !endpoint && schedules.items.length === 0,
-      'The organization has a run endpoint or schedules, whose runs this test would mix with its own. Use another organization: npm run operate -- bootstrap --organization Acceptance',
+      'The organization has a run endpoint or schedules, whose runs this test would mix with its own. Use another organization: npm run operate -- bootstrap --organization Acceptance --service',
     )
     return me
   })
@@ -469,13 +476,21 @@ async function tryConsole(address: string): Promise<void> {
   expect(response.ok && type?.startsWith('text/html'), `The page: ${response.status} ${type}`)
 }
 
-function report(): void {
-  const missing = Object.keys(CALLS).filter((call) => !called.has(call) && !NEED_A_PERSON.includes(call))
+async function report(): Promise<void> {
+  const version = await ask(`${url}/openapi.json`)
+    .then(async (response) => ((await response.json()) as { info: { version: string } }).info.version)
+    .catch(() => 'unknown')
+  // Where the first step failed, nothing was tried.
+  const missing =
+    results.length === 1 ? [] : Object.keys(CALLS).filter((call) => !called.has(call) && !NEED_A_PERSON.includes(call))
   const failed = results.filter(({ error }) => error !== undefined)
-  const rows = results.map(({ what, error, ms }) => `| ${what} | ${error ?? 'ok'} | ${(ms / 1000).toFixed(1)} s |`)
+  const rows = results.map(
+    ({ what, error, ms }) =>
+      `| ${what} | ${error === undefined ? 'ok' : `FAILED: ${error}`} | ${(ms / 1000).toFixed(1)} s |`,
+  )
   console.log(
     [
-      `${url}, ${new Date().toISOString()}`,
+      `${url}, version ${version}, ${new Date().toISOString()}: ${failed.length === 0 && missing.length === 0 ? 'accepted' : 'not accepted'}`,
       '',
       '| what | result | time |',
       '| --- | --- | --- |',
@@ -483,6 +498,7 @@ function report(): void {
       '',
       `${called.size} of ${Object.keys(CALLS).length} operations answered. Not tried, because they need a person who signed in: ${NEED_A_PERSON.join(', ')}.`,
       ...(missing.length > 0 ? [`Without an answer: ${missing.join(', ')}.`] : []),
+      'What was in the project is deleted by the next tick; events and revoked keys stay.',
       ...(receiver ? [] : ['Nothing was delivered: pass --receiver.']),
       ...(consoleUrl ? [] : ['The console was not tried: pass --console.']),
     ].join('\n'),

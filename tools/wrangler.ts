@@ -38,9 +38,10 @@ export interface Target extends Deployment {
   readonly persistTo: string | undefined
 }
 
-/** What names a deployment in a command that a message prints. */
-export function flagsOf({ remote, environment }: Target): string {
-  return remote ? ` --remote${environment ? ` --env ${environment}` : ''}` : ''
+/** What names the target in a command that a message prints. */
+export function flagsOf({ remote, environment, persistTo }: Target): string {
+  if (!remote) return persistTo === undefined ? '' : ` --persist-to ${persistTo}`
+  return ` --remote${environment ? ` --env ${environment}` : ''}`
 }
 
 export function getConfigFile({ config }: Deployment): string {

@@ -11,6 +11,8 @@ export interface BackupFile {
   readonly file: string
   readonly rows: number
   readonly bytes: number
+  /** Of the file, in hexadecimal. */
+  readonly sha256: string
 }
 
 interface Manifest {
@@ -24,8 +26,8 @@ export function writeManifest(folder: string, createdAt: string, databases: read
   writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** When it was made, and the file of each database, by its number; undefined if the path is not a folder. @throws if the backup is incomplete. */
-export function readManifest(path: string): { createdAt: string; files: Map<number, string> } | undefined {
+/** With the path of each file, by the number of its database; undefined if the path is not a folder. @throws if the backup is incomplete. */
+export function readManifest(path: string): { createdAt: string; files: Map<number, BackupFile> } | undefined {
   if (!existsSync(path) || !statSync(path).isDirectory()) return undefined
   const file = join(path, MANIFEST)
   if (!existsSync(file)) {
@@ -34,8 +36,9 @@ export function readManifest(path: string): { createdAt: string; files: Map<numb
     )
   }
   const { createdAt, databases } = JSON.parse(readFileSync(file, 'utf8')) as Manifest
-  const files = new Map(databases.map(({ number, file }) => [number, join(path, file)]))
-  const missing = [...files.values()].find((each) => !existsSync(each))
-  if (missing !== undefined) throw new Error(`The backup is incomplete: ${missing} is missing. Nothing was changed.`)
+  const files = new Map(databases.map((each) => [each.number, { ...each, file: join(path, each.file) }]))
+  const missing = [...files.values()].find(({ file }) => !existsSync(file))
+  if (missing !== undefined)
+    throw new Error(`The backup is incomplete: ${missing.file} is missing. Nothing was changed.`)
   return { createdAt, files }
 }

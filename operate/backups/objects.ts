@@ -61,7 +61,8 @@ export async function damagedObjects(
   return { checked: objects.length, damaged }
 }
 
-async function sha256Of(file: string): Promise<string> {
+/** In hexadecimal. */
+export async function sha256Of(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk)
   return hash.digest('hex')

@@ -149,7 +149,7 @@ describe('npm run operate -- brake', () => {
     const { state, call, create } = await stateWith(2)
     const { organizationId } = await create('Acme')
     expect(await call('operate brake', 'firing')).toBe(
-      'Schedules of all organizations are stopped. To let them go on: npm run operate -- brake firing --off\n',
+      `Schedules of all organizations are stopped. To let them go on: npm run operate -- brake firing --off --persist-to ${state}\n`,
     )
     const since = String((await rowsOf(state, 'SELECT "since" FROM "brakes"'))[0]?.since)
     // Again: it keeps its time.
@@ -158,7 +158,7 @@ describe('npm run operate -- brake', () => {
     for (const number of [0, 1, 2]) {
       expect(await rowsOf(state, 'SELECT * FROM "brakes"', number)).toEqual([{ kind: 'firing', since }])
     }
-    const ofAcme = `npm run operate -- brake claims --organization ${organizationId} --off`
+    const ofAcme = `npm run operate -- brake claims --organization ${organizationId} --off --persist-to ${state}`
     expect(await call('operate brake', 'claims', '--organization', 'Acme')).toBe(
       `Claims of Acme are stopped. To let them go on: ${ofAcme}\nStopped, too: firing of all organizations, since ${since}\n`,
     )
@@ -172,12 +172,15 @@ describe('npm run operate -- brake', () => {
         `\nStopped +claims of the organization ${organizationId}, since .*\n +firing of all organizations, since ${since}\n`,
       ),
     )
+    expect(await call('operate organization', 'show', 'Acme')).toMatch(
+      /\nStopped +claims of the organization .*\n +firing of all/,
+    )
     const { status, stderr } = await runScript('operate status', ['--check', '--persist-to', state])
     expect([status, stderr.split('\n').filter((line) => line.startsWith('Stopped'))]).toEqual([
       1,
       [
         expect.stringMatching(new RegExp(`^Stopped: claims of the organization .* To let it go on: ${ofAcme}$`)),
-        `Stopped: firing of all organizations, since ${since}. To let it go on: npm run operate -- brake firing --off`,
+        `Stopped: firing of all organizations, since ${since}. To let it go on: npm run operate -- brake firing --off --persist-to ${state}`,
       ],
     ])
 

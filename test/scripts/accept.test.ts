@@ -68,10 +68,11 @@ describe('npm run accept', () => {
     const { organizationId, apiKey } = await newOrganization('Accepted')
     const { status, stdout, stderr } = await accept(apiKey, '--receiver', receiverUrl(), '--console', consoleUrl)
     expect([status, stderr.match(/FAILED.*/g)]).toEqual([0, null])
+    expect(stdout).toMatch(/^http:\S+, version \d+\.\d+\.\d+, \S+: accepted\n/)
     expect(stdout).toMatch(/\n\| a schedule fires \| ok \| \d+\.\d s \|\n/)
     expect(stdout).toMatch(/\n\| the sign-in page of the console \| ok \|/)
     expect(stdout).toMatch(
-      /\n113 of 117 operations answered\. Not tried, because they need a person who signed in: .*\n$/,
+      /\n113 of 117 operations answered\. Not tried, because they need a person who signed in: .*\n/,
     )
     expect(new Set(received).size).toBeGreaterThan(1)
     expect(await contentsOf(organizationId)).toEqual([['keys', 1]])
@@ -82,7 +83,7 @@ describe('npm run accept', () => {
     const { organizationId, apiKey } = await newOrganization('Failing')
     const result = await accept(apiKey, '--receiver', receiverUrl())
     expect(result.status).toBe(1)
-    expect(result.stdout).toMatch(/\n\| events: .* \| The delivery failed: .*500.* \|/)
+    expect(result.stdout).toMatch(/\n\| events: .* \| FAILED: The delivery failed: .*500.* \|/)
     expect(await contentsOf(organizationId)).toEqual([['keys', 1]])
   }, 600_000)
 
@@ -90,7 +91,7 @@ describe('npm run accept', () => {
     const wrong = await accept('wsk_wrong')
     expect([wrong.status, wrong.stdout]).toEqual([
       1,
-      expect.stringContaining('| the key of an admin | The API key is not valid'),
+      expect.stringContaining('| the key of an admin | FAILED: The API key is not valid'),
     ])
     const { organizationId, apiKey } = await newOrganization('Taken')
     await fetch(`${baseUrl}/v1/run-endpoint`, {
@@ -107,6 +108,9 @@ describe('npm run accept', () => {
       ['runEndpoints', 1],
       ['keys', 1],
     ])
-    expect(await accept(apiKey, '--console')).toMatchObject({ status: 2 })
+    expect(await accept(apiKey, '--console', 'nowhere')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--console is not an address; got "nowhere"'),
+    })
   })
 })
