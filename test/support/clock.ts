@@ -12,3 +12,8 @@ export function stopClock(): void {
     vi.useRealTimers()
   })
 }
+
+/** Waits until the clock is past an instant. It may be set back. */
+export async function waitPast(instant: string): Promise<void> {
+  while (new Date().toISOString() <= instant) await scheduler.wait(1)
+}

@@ -6,6 +6,7 @@ import { open } from '../../../src/crypto/sealed-value.ts'
 import { apiKeys } from '../../../src/db/schema.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../support/bindings.ts'
+import { waitPast } from '../../support/clock.ts'
 import { env } from '../../support/env.ts'
 import { dumpStores } from '../../support/examples.ts'
 import { sized } from '../../support/long-form.ts'
@@ -69,9 +70,7 @@ async function valuesOf(workspace: Workspace, projectId: string): Promise<Record
 }
 
 /** Waits for the next millisecond. */
-async function nextInstant(): Promise<void> {
-  for (const before = now(); now() === before; ) await new Promise((resolve) => setTimeout(resolve, 1))
-}
+const nextInstant = () => waitPast(now())
 
 function deleteVariable(projectId: string, name: string, options: RequestOptions) {
   const [project, variable] = [projectId, name].map(encodeURIComponent)

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as tables from '../../../src/db/schema.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
+import { waitPast } from '../../support/clock.ts'
 import { env } from '../../support/env.ts'
 import { sized } from '../../support/long-form.ts'
 import { tick as tickAt } from '../../support/tick.ts'
@@ -567,7 +568,7 @@ describe('putSessionFile', () => {
     const { put, list, read } = await withFiles(0)
     const first = (await put('a.md', 'one')).body
     const before = await read(first.id)
-    await scheduler.wait(2)
+    await waitPast(first.updatedAt)
     const second = (await put('a.md', 'two, and longer', { headers: { 'Content-Type': 'text/markdown' } })).body
     const content = { sizeBytes: 15, contentType: 'text/markdown', sha256: hash('sha256', 'two, and longer') }
     expect(second).toEqual({ ...first, updatedAt: second.updatedAt, ...content })

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type ApiResponse, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, objectsWith, watchedDatabase } from '../../support/bindings.ts'
+import { waitPast } from '../../support/clock.ts'
 import { env } from '../../support/env.ts'
 import { entryFile, filesOf, SCRIPT, type SentFile, skillOf } from '../../support/skills.ts'
 import { tick } from '../../support/tick.ts'
@@ -404,6 +405,7 @@ describe('publishSkillVersion', () => {
     const { id, first, firstTag, second, publish, retrieve, archive, versions, rows } = await withTwo()
     const { digest } = (await versions(id)).items[1]
     const before = await rows()
+    await waitPast(second.body.updatedAt)
     const answer = await publish(id, 1)
     const { updatedAt } = answer.body
     expect([answer.status, answer.body]).toEqual([200, { ...first, updatedAt }])

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as tables from '../../../src/db/schema.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase } from '../../support/bindings.ts'
+import { waitPast } from '../../support/clock.ts'
 import { env } from '../../support/env.ts'
 import { entryFile, filesOf, SCRIPT, skillOf } from '../../support/skills.ts'
 import { tick } from '../../support/tick.ts'
@@ -774,6 +775,7 @@ describe('updateSkill', () => {
       entryFile('release-notes', 'Writes release notes.', '# Changed\r\n'),
       { filename: 'Scripts/run.sh', content: 'echo\n' },
     ]
+    await waitPast(old.updatedAt)
     const { status, body } = await updateRaw(id, { files })
     expect(status).toBe(200)
     const { files: changed, updatedAt, ...rest } = body
