@@ -80,20 +80,30 @@ function named({ calls, rowsRead, rowsWritten }: DatabaseUse): Counters[string] 
   return { 'D1 calls': calls, 'rows read': rowsRead, 'rows written': rowsWritten }
 }
 
-/** @returns a sentence for each counter that is worse, and for each that is better and has to be lowered. */
-export function differences(committed: Counters, measured: Counters): string[] {
+interface Difference {
+  readonly text: string
+  /** What to do, in a sentence that `COMMAND` ends; undefined if the counter is worse. */
+  readonly advice?: string
+}
+
+function compared(committed: Counters, measured: Counters): Difference[] {
   const names = new Set([...Object.keys(committed), ...Object.keys(measured)])
-  return Array.from(names).flatMap((name) => {
+  return Array.from(names).flatMap((name): Difference[] => {
     const [before, now] = [committed[name], measured[name]]
-    if (!now) return [`${name} is gone. Remove it: ${COMMAND}`]
-    if (!before) return [`${name} is new. Add it: ${COMMAND}`]
-    return Object.entries(now).flatMap(([counter, value]) => {
+    if (!now) return [{ text: `${name} is gone`, advice: 'Remove it' }]
+    if (!before) return [{ text: `${name} is new`, advice: 'Add it' }]
+    return Object.entries(now).flatMap(([counter, value]): Difference[] => {
       const change = value - (before[counter] ?? 0)
       if (change === 0) return []
       const text = `${name}: ${counter} ${before[counter]} → ${value} (${change > 0 ? '+' : ''}${change})`
-      return [change > 0 ? text : `${text}. Better. Lower the committed number: ${COMMAND}`]
+      return [change > 0 ? { text } : { text: `${text}. Better`, advice: 'Lower the committed number' }]
     })
   })
+}
+
+/** @returns a sentence for each counter that is worse, and for each that is better and has to be lowered. */
+export function differences(committed: Counters, measured: Counters): string[] {
+  return compared(committed, measured).map(({ text, advice }) => (advice ? `${text}. ${advice}: ${COMMAND}` : text))
 }
 
 if (import.meta.main) {
@@ -105,7 +115,7 @@ if (import.meta.main) {
     ),
   )
   const measured = await measureCounters()
-  for (const line of differences(committedCounters(), measured)) console.log(line.replace(/\. [^.]*$/, ''))
+  for (const { text } of compared(committedCounters(), measured)) console.log(text)
   const lines = Object.entries(measured).map(([name, counters]) => {
     const pairs = Object.entries(counters).map(([counter, value]) => `${JSON.stringify(counter)}: ${value}`)
     return `  ${JSON.stringify(name)}: { ${pairs.join(', ')} }`

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from '../tools/command-line.ts'
-import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
+import { countRows, stripCopy, verifyBackup } from './backups/backup-file.ts'
 import { type BackupFile, writeManifest } from './backups/manifest.ts'
 import { objectFolder, saveObjects, sha256Of, stillReferenced } from './backups/objects.ts'
 import { endMoves } from './backups/restored-places.ts'
@@ -129,11 +129,4 @@ function problemOf(database: DatabaseSync): string | undefined {
   } catch (error) {
     return (error as Error).message
   }
-}
-
-function countRows(database: DatabaseSync): number {
-  return tableNames(database).reduce(
-    (sum, table) => sum + Number(database.prepare(`SELECT count(*) AS "rows" FROM "${table}"`).get()?.rows),
-    0,
-  )
 }

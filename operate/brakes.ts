@@ -1,7 +1,5 @@
 /** What the operator has stopped: rows that the statements of the service read (src/db/halts.ts). */
-
-import type { BRAKES } from '../src/brakes.ts'
-import { ON_RESUMPTION } from '../src/db/halts.ts'
+import { type BRAKES, ON_RESUMPTION } from '../src/brakes.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query, Row } from './cloudflare.ts'
 import type { CommandDatabase } from './database.ts'
@@ -17,12 +15,16 @@ export interface Stopped {
 }
 
 /** What is stopped already keeps its time. */
-export function insertOf({ what, since, organizationId }: Stopped): Query & { readonly parameters: readonly Value[] } {
-  const [table, column, value] =
-    organizationId === null ? ['"brakes"', '', ''] : ['"organizationBrakes"', ', "organizationId"', ', ?']
+export function insertOf({ what, since, organizationId }: Stopped): Query {
+  if (organizationId === null) {
+    return {
+      sql: 'INSERT INTO "brakes" ("kind", "since") VALUES (?, ?) ON CONFLICT DO NOTHING',
+      parameters: [what, since],
+    }
+  }
   return {
-    sql: `INSERT INTO ${table} ("kind", "since"${column}) VALUES (?, ?${value}) ON CONFLICT DO NOTHING`,
-    parameters: [what, since, ...(organizationId === null ? [] : [organizationId])],
+    sql: 'INSERT INTO "organizationBrakes" ("organizationId", "kind", "since") VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    parameters: [organizationId, what, since],
   }
 }
 

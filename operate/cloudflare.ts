@@ -57,13 +57,13 @@ export interface Query {
 
 export type Row = Record<string, Value>
 
-/** Cloudflare sends the ID of a database as `id` or as `database_id`. */
 /** A version of a Worker, and its share of the requests. */
 export interface ServedVersion {
   readonly version_id: string
   readonly percentage: number
 }
 
+/** Cloudflare sends the ID of a database as `id` or as `database_id`. */
 interface WorkerBinding {
   readonly type: string
   readonly name: string

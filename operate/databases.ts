@@ -54,7 +54,6 @@ export async function listDatabases(first: CommandDatabase): Promise<ListedDatab
 }
 
 /** None in a database whose schema is older than the table. */
-/** No rows without the table: a database of an earlier version. */
 export async function rowsIfThere(first: CommandDatabase, sql: string): Promise<Row[]> {
   try {
     const [rows = []] = await first.batch([{ sql }])

@@ -1,5 +1,4 @@
 /** The steps of a deployment, in order. Each finds out what exists already and creates what is missing. */
-
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -475,8 +474,7 @@ function migrations(context: DeployContext): Step {
       await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
         try {
           const { uuid } = await account.databaseOf(name)
-          const database = deployedCommandDatabase(account, uuid)
-          for (const migration of await migrate(database)) applied.add(migration)
+          for (const migration of await migrate(deployedCommandDatabase(account, uuid))) applied.add(migration)
         } catch (error) {
           failures.push(`${name}: ${(error as Error).message}`)
         }
@@ -840,8 +838,9 @@ async function openAdded({ account, target, further }: DeployContext): Promise<v
   if (adding.length === 0) return
   const { uuid } = await requireDeployedDatabase(account, target)
   const first = deployedCommandDatabase(account, uuid)
-  for (const { name = '' } of adding) {
-    await copyBrakes(first, deployedCommandDatabase(account, (await account.databaseOf(name ?? '')).uuid))
+  for (const { name } of adding) {
+    const added = await account.databaseOf(String(name))
+    await copyBrakes(first, deployedCommandDatabase(account, added.uuid))
   }
   await account.query(uuid, [{ sql: `UPDATE "databases" SET "state" = 'open' WHERE "state" = 'adding'` }])
 }

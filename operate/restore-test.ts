@@ -11,7 +11,7 @@ import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
 import { HOUR_MS } from '../src/durations.ts'
 import type { Environment } from '../src/environment.ts'
 import { describeScript, numberText, parsed, positiveNumber, temporaryFolder } from '../tools/command-line.ts'
-import { loadBackup, tableNames } from './backups/backup-file.ts'
+import { countRows, loadBackup } from './backups/backup-file.ts'
 import { readManifest } from './backups/manifest.ts'
 import { damagedObjects, objectFolder, sha256Of } from './backups/objects.ts'
 import { type CommandDatabase, localDatabase, run } from './database.ts'
@@ -72,8 +72,7 @@ async function testRestore(): Promise<string[]> {
 async function testFile(input: string, copy: string, ring: KeyRing | undefined): Promise<string[]> {
   const database = await loadBackup(input, copy)
   try {
-    const rows = tableNames(database).reduce((sum, table) => sum + countOf(database, table), 0)
-    console.log(`${input}: ${numberText(rows)} rows, ${numberText(statSync(copy).size)} bytes`)
+    console.log(`${input}: ${numberText(countRows(database))} rows, ${numberText(statSync(copy).size)} bytes`)
     return [
       ...wrongCounts(database),
       ...(ring ? await closedSecrets(copy, ring) : []),
@@ -82,10 +81,6 @@ async function testFile(input: string, copy: string, ring: KeyRing | undefined):
   } finally {
     database.close()
   }
-}
-
-function countOf(database: DatabaseSync, table: string): number {
-  return Number(database.prepare(`SELECT count(*) AS "count" FROM "${table}"`).get()?.count)
 }
 
 /** The triggers keep the same counts, unless rows are missing. */
@@ -136,7 +131,7 @@ async function* areOpen(
   const now = new Date().toISOString()
   for (let after = 0; ; ) {
     const [rows = []] = await run(database, [{ statement: select, values: { keyId, after, now } }])
-    for (const row of rows as unknown as RowOf<typeof select>[]) {
+    for (const row of rows as RowOf<typeof select>[]) {
       yield await open(row.sealed, contextOf(row), ring).then(
         () => true,
         () => false,

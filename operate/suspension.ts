@@ -2,7 +2,7 @@
  * Suspends an organization: from the next request on its API keys are refused and its feeds are not found. Its schedules
  * do not fire and nothing is delivered. Nothing is deleted.
  */
-import { ON_RESUMPTION } from '../src/db/halts.ts'
+import { ON_RESUMPTION } from '../src/brakes.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query } from './cloudflare.ts'
 import type { Batches } from './organization-rows.ts'

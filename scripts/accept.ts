@@ -68,16 +68,17 @@ function readOptions() {
     .option('--receiver <url>', 'an address that answers every POST with 2xx: a run and events are sent to it')
     .option('--console <url>', 'the address of the console')
   parsed(command)
+  const [url] = command.processedArgs
   const { receiver, console } = command.opts()
   for (const [what, address] of [
-    ['<url>', command.processedArgs[0]],
+    ['<url>', url],
     ['--receiver', receiver],
     ['--console', console],
   ]) {
     if (address === undefined || /^https?:$/.test(URL.parse(String(address))?.protocol ?? '')) continue
     throw new UsageError(`${what} is not an address; got "${address}"; allowed: such as https://api.example.com.`)
   }
-  return { url: String(command.processedArgs[0]), ...command.opts() }
+  return { url: String(url), receiver, console }
 }
 
 function requireKey(): string {
@@ -98,10 +99,7 @@ function clientOf(apiKey: string): Workspace {
     fetch: async (request) => {
       const response = await fetch(request)
       if (response.ok) {
-        const call = nameOf(
-          request.method,
-          new URL(request.url).pathname.slice(new URL(url).pathname.replace(/\/$/, '').length),
-        )
+        const call = nameOf(request.method, request.url.slice(url.length).split('?')[0] ?? '')
         if (call) called.add(call)
       }
       return response

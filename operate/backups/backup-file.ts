@@ -121,6 +121,14 @@ export function tableNames(database: DatabaseSync, schema = 'main'): string[] {
     .map(({ name }) => String(name))
 }
 
+/** Of all tables together. */
+export function countRows(database: DatabaseSync): number {
+  return tableNames(database).reduce(
+    (sum, table) => sum + Number(database.prepare(`SELECT count(*) AS "rows" FROM "${table}"`).get()?.rows),
+    0,
+  )
+}
+
 export function columnNames(database: DatabaseSync, table: string): string[] {
   return database
     .prepare('SELECT "name" FROM pragma_table_info(?)')

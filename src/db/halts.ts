@@ -3,9 +3,6 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now } from './parameters.ts'
 import { brakes, halts, organizationBrakes } from './schema.ts'
 
-/** When the tick checks an overdue run of a suspended organization: the resumption replaces it (operate/suspension.ts). */
-export const ON_RESUMPTION = '9999-12-31T23:59:59.999Z'
-
 /** A look into a table that has halted organizations only, so it reads no row of the others. */
 const isHalted = (organizationId: SQLWrapper, condition: SQL = sql``) =>
   sql`exists (select 1 from ${halts} where ${halts.organizationId} = ${organizationId}

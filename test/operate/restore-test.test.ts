@@ -132,7 +132,7 @@ it.each<[what: string, damage: (copy: string) => void, message: RegExp, environm
     /It is [\d.]+ hours old\./,
   ],
   ['is not there', (copy) => rmSync(join(copy, 'monday'), { recursive: true }), /It does not exist\./],
-  ['is tested with keys that are none', () => {}, /ENCRYPTION_KEYS is not a list of keys/, { ENCRYPTION_KEYS: 'x' }],
+  ['is tested with a malformed key', () => {}, /ENCRYPTION_KEYS is not a list of keys/, { ENCRYPTION_KEYS: 'x' }],
 ])('a backup that %s fails, and the operator is told', async (_, damage, message, environment = {}) => {
   const copy = join(newFolder(), 'copy')
   cpSync(whole, copy, { recursive: true })

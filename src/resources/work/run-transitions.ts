@@ -23,6 +23,7 @@
  * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
  * | the tick checks a run of a deleted schedule         | any       | the same; it is checked again later              |
  * | the tick checks a run of a suspended organization   | any       | the same; it is checked after the suspension     |
+ * | the tick checks a run whose delivery is stopped     | pending   | the same; it is checked once deliveries go on    |
  *
  * Skipped and succeeded runs keep their status, and failed ones unless they are sent again; a late delivery adds its
  * attempt to them, and its start. Of a delivery from before a redelivery, only an outcome still counts. Runs are deleted after their
@@ -30,7 +31,8 @@
  */
 import { and, eq, inArray, isNull, ne, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
-import { isActive, ON_RESUMPTION } from '../../db/halts.ts'
+import { ON_RESUMPTION } from '../../brakes.ts'
+import { isActive } from '../../db/halts.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, type JsonRows, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
@@ -488,14 +490,14 @@ export const isAsRead = (read: JsonRows<'status' | 'checkAt'>) =>
 export function writeChecks() {
   const { column } = checked
   const isEnding = sql`${column('status')} = 'delivered'`
-  const isNotStopped = sql`${isEnding} and ${column('newStatus')} = 'pending'`
+  const isReleased = sql`${isEnding} and ${column('newStatus')} = 'pending'`
   return query
     .update(runs)
     .set({
       status: sql`${column('newStatus')}`,
       failure: sql`${column('failure')}`,
       lastError: sql`coalesce(${column('lastError')}, ${runs.lastError})`,
-      startedAt: sql`case when not (${isNotStopped}) then ${runs.startedAt} end`,
+      startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
       finishedAt: sql`case when ${column('newStatus')} = 'failed' then ${now} end`,
       checkAt: sql`${column('newCheckAt')}`,
       nextAttemptAt: null,

@@ -1,8 +1,9 @@
 /** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts has their transitions. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
+import { ON_RESUMPTION } from '../../../brakes.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
-import { isActive, isNotStopped, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
+import { isActive, isNotStopped, isSettled } from '../../../db/halts.ts'
 import { now } from '../../../db/parameters.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
@@ -59,6 +60,8 @@ export const selectToCheck = unguarded({ now }, () =>
     .limit(PAGE_SIZE),
 )
 
+type ToCheck = RowOf<typeof selectToCheck>
+
 export const recordTimeouts = recordFailures(isAsRead(failedRuns))
 
 export const postpone = unguarded({ parameter: postponed.parameter, now }, writePostponement)
@@ -76,14 +79,9 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let { toCheck } = await runBatch(database, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
-    const isSendable = ({ status, hasEndpoint }: RowOf<typeof selectToCheck>) =>
-      status === 'pending' && hasEndpoint === 1
-    const isPresent = (run: RowOf<typeof selectToCheck>) =>
-      run.isDeleted === 0 && run.isSuspended === 0 && !(run.isStopped === 1 && isSendable(run))
-    const present = toCheck.filter(isPresent)
-    const left = toCheck
-      .filter((run) => !present.includes(run))
-      .map((run) => ({ ...run, newCheckAt: laterOf(run, now) }))
+    const dated = toCheck.map((run) => ({ ...run, newCheckAt: leftUntil(run, now) }))
+    const present = dated.filter(({ newCheckAt }) => newCheckAt === null)
+    const left = dated.filter(({ newCheckAt }) => newCheckAt !== null)
     const sendable = present.filter(isSendable)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
       error,
@@ -115,8 +113,12 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
   }
 }
 
-/** When a run that is left as it is is checked again. */
-function laterOf({ isSuspended, isDeleted }: RowOf<typeof selectToCheck>, now: number): string {
-  if (isSuspended === 1) return ON_RESUMPTION
-  return new Date(now + (isDeleted === 1 ? LEASE_MS : STOPPED_MS)).toISOString()
+/** Waits to be sent to a run endpoint. */
+const isSendable = ({ status, hasEndpoint }: ToCheck) => status === 'pending' && hasEndpoint === 1
+
+/** When a run that is left as it is for now is checked again; null for the others. */
+function leftUntil(run: ToCheck, now: number): string | null {
+  if (run.isSuspended === 1) return ON_RESUMPTION
+  if (run.isDeleted === 1) return new Date(now + LEASE_MS).toISOString()
+  return run.isStopped === 1 && isSendable(run) ? new Date(now + STOPPED_MS).toISOString() : null
 }
